@@ -14,7 +14,7 @@ struct cf_host_ops;
 /* Processor features beyond the baseline of its architecture. */
 enum { CF_HOST_X86_64_V3 = 1 };
 
-/* One launch on the CPU. `args` is as in cf_launch(). */
+/* One launch on the CPU. `args` has the form that cf_launch() takes. */
 typedef struct cf_host_launch {
     cf_dim3 grid, block;
     void *const *args;
@@ -24,7 +24,7 @@ typedef struct cf_host_launch {
     void *run;                     /* private to the library */
     uint32_t is_ordered; /* 1: the library sets the order of threads, and even bodies without waits use `ops` */
     uint32_t processor;  /* CF_HOST_X86_64_V3, or 0 */
-    cf_dim3 cluster;     /* blocks of a cluster, which are resident at once */
+    cf_dim3 cluster;     /* number of a cluster's blocks along each axis; these blocks are resident at once */
     uint32_t is_turned;  /* 1: x and y are exchanged, also in indices; messages exchange them back */
 } cf_host_launch;
 
@@ -33,7 +33,7 @@ typedef struct cf_host_launch {
  * launch at once. */
 typedef void cf_host_body(const cf_host_launch *launch, uint64_t begin, uint64_t end);
 
-/* A block whose threads may wait for one another. The body only reads these fields. */
+/* A block whose threads may wait for one another. The CPU body reads these fields and does not write them. */
 typedef struct cf_host_block {
     const struct cf_host_ops *ops;
     cf_dim3 index;

@@ -2,7 +2,7 @@
 #ifndef CUFERRY_CPU_VERSION_CUH
 #define CUFERRY_CPU_VERSION_CUH
 
-/* Macros that the generator also defines when it scans the file. */
+/* These macros are also defined when the generator scans the file. */
 #ifndef __CUDACC__
 #define __CUDACC__
 #endif

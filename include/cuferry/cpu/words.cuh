@@ -9,17 +9,17 @@
 /* Functions of these headers are local to a file, so that symbols of two kernel files never collide. */
 #define CF__FN static inline
 
-/* gcc would warn about a kernel with __noinline__, whose attributes contradict one another; the kernel is not
- * inlined. */
+/* gcc would warn about a kernel with __noinline__, since the kernel's attributes contradict one another. The kernel is
+ * not inlined. */
 #pragma GCC diagnostic ignored "-Wattributes"
 #define __global__ inline CF__INLINE
-/* Put before a function that kernels of other files call. No other function of an object has this visibility. */
+/* Stands before a function that kernels of other files call. No other function of an object has this visibility. */
 #define CF__LINKED __attribute__((visibility("protected")))
 #define __device__
 #define __host__
 #define __constant__ /* the generator adds `static` */
 #define __managed__
-/* Used for code that the generator did not rewrite. All threads of a block run on one CPU thread. */
+/* The meaning of __shared__ in code that the generator did not rewrite: one CPU thread runs a whole block. */
 #define __shared__ static __thread
 #define __grid_constant__
 #define __launch_bounds__(...)
@@ -27,7 +27,7 @@
 #define __cluster_dims__(...)
 #define __block_size__(...)
 #define __forceinline__ inline CF__INLINE
-/* Expands to nothing instead of an attribute, so that __attribute__((__noinline__)) in the C++ library stays valid. */
+/* The word expands to nothing, so that __attribute__((__noinline__)) in the C++ library stays valid. */
 #define __noinline__
 #define __inline_hint__
 #define __no_return__ __attribute__((noreturn))
@@ -41,7 +41,7 @@
 #define CUDARTAPI
 #define CUDART_CB
 
-/* No lambda is only for the device. */
+/* Lambdas for the device alone do not exist on the CPU. */
 #define __nv_is_extended_device_lambda_closure_type(type) false
 #define __nv_is_extended_device_lambda_with_preserved_return_type(type) false
 #define __nv_is_extended_host_device_lambda_closure_type(type) false

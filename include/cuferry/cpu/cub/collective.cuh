@@ -19,7 +19,7 @@ template <typename Contents> struct cf__storage {
     }
 };
 
-/* Memory for objects whose caller provides none. All objects of a class share it within a block. */
+/* Memory for objects whose caller provides none. Within a block, all objects of a class use the same memory. */
 template <typename Class, typename TempStorage> CF__FN TempStorage &cf__private_storage()
 {
     static const cf_host_shape key = cf__shape<TempStorage>();
@@ -62,14 +62,14 @@ struct cf__lanes {
         return cf__shuffle(CF_HOST_WARP_SHUFFLE, mask(), value, lane, 32, call.what, call.file, call.line);
     }
 
-    /* Returns a mask of the lanes whose flag is set; bit 0 stands for the first of these lanes. */
+    /* Returns a mask of the lanes whose flag is set. Bit 0 stands for the first lane of this group. */
     unsigned int ballot(bool flag) const
     {
         return cf__ballot(mask(), flag, call.what, call.file, call.line) >> first;
     }
 
-    /* Combines the values of the lanes from this one to `last` as GPUs do: first neighbours, then pairs of neighbours,
-     * and so on. */
+    /* Returns the combined values of the lanes from this one to `last`, in the order of a GPU: first neighbours are
+     * combined, then pairs of neighbours, and so on. */
     template <typename T, typename Operator> T reduce(T value, int last, Operator &op) const
     {
         for (int distance = 1; distance < size; distance *= 2) {
@@ -80,8 +80,8 @@ struct cf__lanes {
         return value;
     }
 
-    /* Combines the values of the lanes up to this one as GPUs do: first with the value 1 lane below, then 2, 4 and so
-     * on. */
+    /* Returns the combined values of the lanes up to this one, in the order of a GPU: each lane first adds the value 1
+     * lane below, then 2 lanes below, 4 and so on. */
     template <typename T, typename Operator> T scan(T value, Operator &op) const
     {
         for (int distance = 1; distance < size; distance *= 2) {
@@ -93,7 +93,7 @@ struct cf__lanes {
     }
 };
 
-/* The lanes of this thread's part of a warp. */
+/* Returns the lanes of the part of a warp, with `size` lanes, to which this thread belongs. */
 template <int size> CF__FN cf__lanes cf__lanes_of(cf__call call)
 {
     static_assert(size > 0 && size <= 32, "a warp has at most 32 threads");
@@ -127,7 +127,7 @@ template <int x, int y, int z> struct cf__threads {
         return rank / 32;
     }
 
-    /* The last warp may be smaller. */
+    /* The last warp of a block may have fewer lanes. */
     cf__lanes lanes() const
     {
         const int begin = rank / 32 * 32;

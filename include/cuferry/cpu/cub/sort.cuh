@@ -24,8 +24,8 @@ template <int items, int count, typename Threads, typename Key, typename Value, 
 CF__FN void cf__sort(const Threads &threads, cf__sorted<Key, Value, count> &memory, Key (&keys)[items],
                      Value (&values)[items], Less less, int valid, int begin, int step)
 {
-    /* Pairs of sorted runs are merged. The position of a key in the merged run is its position in its own run plus the
-     * number of keys in the other run that come before it. */
+    /* Pairs of sorted runs are merged. The position of a key in the merged run is the sum of its position in its own
+     * run and the number of keys before it in the other run. */
     int places[items];
     for (int i = 0; i < items; i++) {
         places[i] = threads.rank * items + i;
@@ -86,8 +86,8 @@ template <> struct cf__bits_of_size<16> {
     __extension__ typedef unsigned __int128 type;
 };
 
-/* Returns bits that, compared as unsigned numbers, have the same order as the numbers. Both zeros have the bits of
- * +0. */
+/* Returns the bits of a number in a form whose order, as unsigned numbers, is that of the numbers. Both zeros have the
+ * bits of +0. */
 template <typename T> CF__FN auto cf__ordered_bits(const T &number)
 {
     typedef typename cf__bits_of_size<sizeof(T)>::type Bits;
@@ -117,7 +117,7 @@ template <typename T> CF__FN int cf__compare_bits(const T &a, const T &b, int be
     return (x > y) - (x < y);
 }
 
-/* The bits of the last member of a decomposed key are the lowest. */
+/* Compares decomposed keys, whose last member has the lowest bits. */
 template <int number, typename Tuple>
 CF__FN int cf__compare_members(const Tuple &a, const Tuple &b, int begin, int end)
 {
@@ -130,7 +130,7 @@ CF__FN int cf__compare_members(const Tuple &a, const Tuple &b, int begin, int en
     }
 }
 
-/* Used when there is no decomposer: treats a key that is a number as a tuple with one element. */
+/* Takes the place of a missing decomposer: a key that is a number becomes a tuple with one element. */
 struct cf__whole {
     template <typename T> auto operator()(T &key) const
     {

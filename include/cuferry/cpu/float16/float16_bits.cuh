@@ -16,8 +16,8 @@ struct cf__binary16 {
     static float to_float(uint16_t bits)
     {
         const uint32_t sign = (bits & 0x8000u) << 16, rest = bits & 0x7fffu;
-        /* The exponent's bias is 15, and that of float is 127, so the number is multiplied by 2^112. This is right for
-         * denormals too. */
+        /* The exponents of binary16 and float have the biases 15 and 127, so that the number is multiplied by 2^112.
+         * The product is right for denormals too. */
         uint32_t value = cf__cast<uint32_t>(cf__cast<float>(rest << 13) * 0x1p112f);
         value = rest >= infinity ? rest << 13 | 0x7f800000 : value;
         return cf__cast<float>(value | sign);
@@ -26,8 +26,8 @@ struct cf__binary16 {
     static uint16_t from_float(float x)
     {
         const uint32_t bits = cf__cast<uint32_t>(x), sign = bits >> 16 & 0x8000, rest = bits & 0x7fffffff;
-        /* The last bit of the float 0.5 + |x| stands for the smallest binary16 number, so the addition rounds
-         * correctly. */
+        /* The last bit of the float 0.5 + |x| has the value of the smallest binary16 number, so that the addition
+         * rounds correctly. */
         const uint32_t small = cf__cast<uint32_t>(cf__cast<float>(rest) + 0.5f) - cf__cast<uint32_t>(0.5f);
         const uint32_t normal = (rest - (112u << 23) + 0xfff + (rest >> 13 & 1)) >> 13;
         uint32_t value = rest < 0x38800000 ? small : normal; /* 2^-14 */

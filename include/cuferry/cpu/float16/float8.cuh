@@ -22,7 +22,7 @@ typedef enum __nv_fp8_interpretation_t {
     __NV_E5M2,
 } __nv_fp8_interpretation_t;
 
-/* A format: the bits of its mantissa, its bias, the code of its largest number, and the code of larger results. */
+/* An 8-bit format: bits of the mantissa, bias, code of the largest number, and code of results beyond it. */
 template <int MANTISSA, int BIAS, unsigned MOST, unsigned BEYOND> struct cf__float8 {
     static constexpr bool has_infinity = BEYOND != 0x7f;
     static constexpr __nv_fp8_interpretation_t kind = has_infinity ? __NV_E5M2 : __NV_E4M3;
@@ -30,7 +30,7 @@ template <int MANTISSA, int BIAS, unsigned MOST, unsigned BEYOND> struct cf__flo
     static float to_float(unsigned char bits)
     {
         const uint32_t rest = bits & 0x7f, sign = (uint32_t)(bits & 0x80) << 24;
-        /* The product with this scale changes the bias to that of float. It is right for denormals too. */
+        /* A product with this scale replaces the format's bias by that of float. It is right for denormals too. */
         const float scale = cf__cast<float>((uint32_t)(254 - BIAS) << 23);
         uint32_t value = cf__cast<uint32_t>(cf__cast<float>(rest << (23 - MANTISSA)) * scale);
         if (rest > MOST)
@@ -38,7 +38,7 @@ template <int MANTISSA, int BIAS, unsigned MOST, unsigned BEYOND> struct cf__flo
         return cf__cast<float>(value | sign);
     }
 
-    /* Rounds to the nearest, ties to even. */
+    /* Returns the code of the nearest number; of two equally near ones, that with an even code. */
     static unsigned char from_float(float x, __nv_saturation_t saturation)
     {
         const uint32_t bits = cf__cast<uint32_t>(x), rest = bits & 0x7fffffff;
@@ -47,7 +47,7 @@ template <int MANTISSA, int BIAS, unsigned MOST, unsigned BEYOND> struct cf__flo
         const uint32_t least = (uint32_t)(128 - BIAS) << 23; /* the smallest normal number */
         uint32_t value;
         if (rest < least) {
-            /* The last bit of this sum is the smallest denormal number. */
+            /* The last bit of this sum has the value of the smallest denormal number. */
             const uint32_t sum = (uint32_t)(151 - BIAS - MANTISSA) << 23;
             value = cf__cast<uint32_t>(cf__cast<float>(rest) + cf__cast<float>(sum)) - sum;
         } else {

@@ -26,16 +26,16 @@ class cluster_group
         return static_cast<char *>(to) + (static_cast<const char *>(address) - static_cast<const char *>(from));
     }
 
-    /* Returns the corresponding address in another block, or NULL if `address` is not in a __shared__ variable of this
-     * block. */
+    /* Returns the address that corresponds to `address` in another block; NULL if `address` is in no __shared__
+     * variable of this block. */
     static void *find(cf_host_block *own, const void *address, cf_host_block *other)
     {
         if (cf__is_within(address, own->dynamic, own->launch->shared))
             return move(address, own->dynamic, other->dynamic);
         for (uint32_t i = 0; i < own->shared_count; i++) {
             const cf_host_shared &variable = own->shared[i];
-            /* The other block may not have reached the variable yet. Then its memory is allocated here, with the
-             * alignment of this one. */
+            /* If the other block has not reached the variable yet, its memory is allocated here, with the alignment of
+             * this block's variable. */
             if (cf__is_within(address, variable.memory, variable.bytes)) {
                 const size_t align = (uintptr_t)variable.memory & -(uintptr_t)variable.memory & 4095;
                 return move(address, variable.memory,

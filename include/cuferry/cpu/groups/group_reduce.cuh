@@ -6,7 +6,7 @@
 
 namespace cooperative_groups
 {
-/* The warp operation that combines 32-bit integers with this operator; CF_HOST_WARP_SYNC if there is none. */
+/* The operation of a warp that combines 32-bit integers by Operator; CF_HOST_WARP_SYNC if a warp has none. */
 template <typename T, typename Operator> struct cf__reduction {
     static constexpr cf_host_warp_kind kind = CF_HOST_WARP_SYNC;
 };
@@ -29,8 +29,8 @@ CF__REDUCTION(bit_xor, CF_HOST_WARP_XOR, CF_HOST_WARP_XOR)
 template <typename Group, typename T, typename Operator>
 CF__FN auto reduce(const Group &group, T &&value, Operator &&op, CF__WHERE) -> decltype(op(value, value));
 
-/* Reduces over a tile in the order in which GPUs combine values: first with the other half of the tile, then with the
- * other quarter, and so on. */
+/* Returns the combined values of a tile in the order of a GPU: first the two halves of the tile are combined, then the
+ * quarters, and so on. */
 template <unsigned int Size, typename T, typename Operator>
 CF__FN T cf__reduce(const thread_block_tile<Size> &tile, T value, Operator &op, const char *file, int line)
 {
@@ -98,8 +98,8 @@ CF__FN void reduce_store_async(const Group &group, Atomic &&target, T &&value, O
 
 } /* namespace cooperative_groups */
 
-/* Replaces the values of a tile's lanes by the result of reduce(), in regions of threads. The mask of a lane that
- * stored no value is 0. */
+/* Replaces the values of a tile's lanes by the results of reduce() in a region of threads. The mask of a lane that gave
+ * no value is 0. */
 template <unsigned int Size, typename Scope, typename T, typename Operator>
 static inline CF__INLINE CF__OF_BLOCK void cf__lanes_reduce(const Scope &scope, T *values, const uint32_t *masks,
                                                             Operator op)

@@ -66,8 +66,8 @@ template <typename Group> CF__FN constexpr bool cf__is_large()
     return cf__spans_warps(static_cast<const Group *>(nullptr));
 }
 
-/* Each warp contributes a value and gets a result. One thread of the tile's first warp computes all results from all
- * values, and may use as many lanes as the tile has warps. */
+/* Takes a value of each warp and returns a result to each. One thread of the tile's first warp computes all results; it
+ * may use as many lanes as the tile has warps. */
 template <typename Group, typename T, typename Between>
 CF__FN T cf__between_warps(const Group &group, T value, Between between, const char *file, int line)
 {
@@ -86,7 +86,7 @@ CF__FN T cf__between_warps(const Group &group, T value, Between between, const c
 
 /* ---- Scans ---- */
 
-/* Scans in the order in which GPUs combine values: first with the value 1 rank below, then 2, 4 and so on. */
+/* Scans in the order of a GPU: each rank first adds the value 1 rank below, then 2 ranks below, 4 and so on. */
 template <typename Group, typename T, typename Operator>
 CF__FN T cf__scan(const Group &group, T value, Operator &op, const char *file, int line)
 {
@@ -102,7 +102,7 @@ CF__FN T cf__scan(const Group &group, T value, Operator &op, const char *file, i
 template <typename Group, typename T, typename Operator>
 CF__FN auto exclusive_scan(const Group &group, T &&value, Operator &&op, CF__WHERE) -> decltype(op(value, value));
 
-/* Scans over the warps of a tile: each warp gets the combined value of the warps below it. The first warp gets an empty
+/* Scans over the warps of a tile: each warp gets the combined value of all lower warps, and the first warp an empty
  * value. */
 template <bool is_exclusive, typename Group, typename T, typename Operator>
 CF__FN T cf__scan_warps(const Group &group, T value, Operator &op, const char *file, int line)
@@ -133,7 +133,7 @@ template <typename Group, typename T> CF__FN cf__value<T> inclusive_scan(const G
     return inclusive_scan(group, value, plus<cf__value<T>>(), file, line);
 }
 
-/* Exclusive scan. The first thread gets an empty value. */
+/* Scans exclusively: a thread's result lacks its own value. The first thread gets an empty value. */
 template <typename Group, typename T, typename Operator>
 CF__FN auto exclusive_scan(const Group &group, T &&value, Operator &&op, const char *file, int line)
     -> decltype(op(value, value))
@@ -177,7 +177,7 @@ CF__FN T cf__total_before(const Group &group, Atomic &&target, T scanned, Operat
     return group.shfl(before, (int)last, file, line);
 }
 
-/* Does the same over the warps of a tile. */
+/* Scans over the warps of a tile, starting from an atomic object's value, and leaves the total in that object. */
 template <bool is_exclusive, typename Group, typename Atomic, typename T, typename Operator>
 CF__FN T cf__scan_warps_update(const Group &group, Atomic &target, T value, Operator &op, const char *file, int line)
 {

@@ -9,7 +9,7 @@
 
 namespace cooperative_groups
 {
-/* Returns the rank of an index in a space of this size, where x varies fastest. */
+/* Returns the rank of an index among the indices of a space with the extents `size`. x varies fastest. */
 CF__FN unsigned long long cf__rank(uint3 index, uint3 size)
 {
     return ((unsigned long long)index.z * size.y + index.y) * size.x + index.x;
@@ -89,7 +89,7 @@ class thread_group
 
 /* ---- The block ---- */
 
-/* Memory that groups of several warps need on old GPUs. It is not used here. */
+/* Memory that groups of several warps need on old GPUs. The CPU does not use it. */
 template <unsigned int MaxBlockSize = 1024> struct block_tile_memory {
 };
 
@@ -108,7 +108,7 @@ class thread_block : public thread_group
         cf__barrier(CF_HOST_VOTE_COUNT, 0, "thread_block::sync()", file, line);
     }
 
-    /* On the CPU, arriving separately would save no time, so barrier_wait() both arrives and waits. */
+    /* The CPU would gain no time by a separate arrival, so that barrier_wait() both arrives and waits. */
     static arrival_token barrier_arrive()
     {
         return {};

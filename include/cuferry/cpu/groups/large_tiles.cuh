@@ -31,7 +31,7 @@ template <unsigned int Size> class cf__tile<Size, false>
   public:
     cf__tile(unsigned int meta_rank, unsigned int meta_size) : cf__meta_rank(meta_rank), cf__meta_size(meta_size)
     {
-        /* If a kernel only uses ranks, there is no block state: the kernel runs as a loop, without barriers. */
+        /* A kernel that only uses ranks runs as a loop without barriers, and has no state of a block. */
         cf_host_block *block = cf__index.state;
         cf__word = block ? &block->tiles[1024 / Size + thread_block::thread_rank() / Size] : nullptr;
     }

@@ -6,7 +6,7 @@
 
 namespace cooperative_groups
 {
-/* Returns the n-th lane of a mask, counted from 0, or 32 if there is none. */
+/* Returns the number of the n-th lane in a mask, counted from 0; 32 if the mask has no such lane. */
 CF__FN unsigned int cf__nth(unsigned int mask, unsigned int n)
 {
     for (; n && mask; n--)
@@ -14,7 +14,7 @@ CF__FN unsigned int cf__nth(unsigned int mask, unsigned int n)
     return mask ? (unsigned int)__builtin_ctz(mask) : 32;
 }
 
-/* Returns the bits of `lanes` where the mask has a 1, packed side by side. */
+/* Returns the bits of `lanes` at the places where the mask has a 1, moved together at the low end. */
 CF__FN unsigned int cf__packed(unsigned int lanes, unsigned int mask)
 {
     if (mask == 0xffffffff)
@@ -287,8 +287,8 @@ CF__FN void cf__check_tile(unsigned int size, const char *file, int line)
         cf__fail(0, "tiled_partition() of a size that is no power of 2 up to 32", file, line);
 }
 
-/* Returns the lanes of the running thread's tile if the lanes of a mask are divided by rank into tiles of `size`
- * lanes. */
+/* Returns the lanes of the running thread's tile. The lanes of `mask` are divided by rank into tiles of `size` lanes.
+ * */
 CF__FN unsigned int cf__tile_of(unsigned int mask, unsigned int size)
 {
     const unsigned int rank = (unsigned int)__builtin_popcount(mask & ((1u << cf__lane()) - 1));
@@ -309,7 +309,7 @@ CF__FN coalesced_group tiled_partition(const coalesced_group &parent, unsigned i
                            (parent.size() + size - 1) / size);
 }
 
-/* Divides a block or a group of lanes. */
+/* Divides a block or a group of lanes into tiles of `size` threads, and returns the running thread's tile. */
 CF__FN thread_group tiled_partition(const thread_group &parent, unsigned int size, CF__WHERE)
 {
     cf__check_tile(size, file, line);

@@ -15,10 +15,10 @@
 
 #include "loop.cuh"
 
-/* Larger arrays are not collected. */
+/* Most bytes of an array that is collected. */
 enum { CF__SUMS_BYTES = 16384 };
 
-/* One element, in the call's own array or in the caller's. */
+/* One element of a collected array. It is in the call's own array or in the caller's array. */
 template <typename T> struct cf__sum {
     T *cf__place;
     bool cf__is_own;
@@ -29,7 +29,7 @@ template <typename T> struct cf__sum {
     }
 };
 
-/* Takes the place of the array in a kernel's text. The call's own array holds its elements from `cf__first` on. */
+/* The object that a kernel uses as the array. The call's own array holds the elements from `cf__first` on. */
 template <typename T> struct cf__collected {
     typedef T cf__value;
     T *cf__array, *cf__own;
@@ -68,7 +68,7 @@ static inline CF__INLINE void atomicAdd(cf__collected<T> array, typename cf__col
     atomicAdd(array[0], value);
 }
 
-/* Another array of the kernel. Threads may read the sums through it. */
+/* An array of the kernel that is not collected. A thread might read the sums through it. */
 struct cf__beside {
     const void *at;
     uint64_t bytes;
@@ -80,7 +80,7 @@ template <typename T> struct cf__sums {
     T *array;
     uint64_t count;
 
-    /* With fewer threads than elements, the loops over all elements would take longer than they save. */
+    /* If the threads are fewer than the elements, the loops over all elements would take longer than they save. */
     template <size_t arrays>
     CF__INLINE cf__sums(const cf_host_launch *launch, uint64_t blocks, T *array, uint64_t extent,
                         const cf__beside (&others)[arrays])

@@ -1,4 +1,4 @@
-/* kept.cuh - variables whose values are used in several regions of a kernel, with an element for each thread. */
+/* kept.cuh - variables of each thread whose values several regions of a kernel use: an element for each thread. */
 #ifndef CUFERRY_CPU_KEPT_CUH
 #define CUFERRY_CPU_KEPT_CUH
 
@@ -15,14 +15,14 @@ template <typename T> struct cf__variable {
 };
 template <typename T> struct cf__variable<const T> : cf__variable<T> {
 };
-/* A bool is kept as an int: compilers turn comparisons of numbers into masks, but not bools that they read from
+/* Keeps a bool as an int. Compilers turn comparisons of numbers into masks, but they cannot do this with bools from
  * memory. */
 template <> struct cf__variable<bool> {
     typedef int type;
 };
 
-/* The number and the type of the elements of a vector of two to four numbers, such as float4. Other types have one
- * element. */
+/* The number and the type of a vector's elements, for vectors of two to four numbers such as float4. Other types count
+ * as one element. */
 template <typename T, typename = void> struct cf__elements {
     static constexpr int count = 1;
     typedef T type;
@@ -34,14 +34,14 @@ template <typename T> struct cf__elements<T, decltype((void)T::x)> {
     static constexpr int count = is_vector ? (int)(sizeof(T) / sizeof(type)) : 1;
 };
 
-/* The number of arrays that keep a variable on the stack, where compilers know all accesses. There is one for each
- * element of the variable, and none for a large variable. */
+/* The number of arrays on the stack, where compilers know all accesses, that keep a variable. There is one array for
+ * each element of the variable, and none for a large variable. */
 template <typename T> constexpr int cf__count_arrays()
 {
     return sizeof(T) <= 8 || (cf__elements<T>::count > 1 && sizeof(T) <= 16) ? cf__elements<T>::count : 0;
 }
 
-/* The elements of one thread's variable. Each is in memory next to the same element of the neighbouring threads. */
+/* The elements of one thread's variable. Equal elements of neighbouring threads are adjacent in memory. */
 template <typename T, int most, int arrays> struct cf__kept_elements {
     typedef typename cf__elements<T>::type element;
     element *first;
@@ -98,7 +98,7 @@ template <typename T, int most> struct cf__kept<T, most, 0> {
     }
 };
 
-/* The elements of one thread's array. Each is in memory next to the same element of the neighbouring threads. */
+/* The elements of one thread's array. Equal elements of neighbouring threads are adjacent in memory. */
 template <typename T, int most> struct cf__column {
     T *first;
 
@@ -117,8 +117,8 @@ template <typename T, int most> struct cf__columns {
     }
 };
 
-/* An array of each thread, if only single elements of it are read and written. It is on the stack, or in other memory
- * if `arrays` is 0. If it is long, the arrays of the threads follow one another. */
+/* An array of each thread of which only single elements are read and written. It is on the stack, or in other memory if
+ * `arrays` is 0. The arrays of threads follow one another if they are long. */
 template <typename T, int most, int arrays = 1, bool is_short = sizeof(T) <= 64>
 struct cf__kept_column : cf__kept<T, most, 0> {
     using cf__kept<T, most, 0>::cf__kept;
@@ -149,7 +149,7 @@ template <typename T, size_t length, int most> struct cf__kept_column<T[length],
     }
 };
 
-/* A variable of each thread of a block, as the threads of one warp access it. */
+/* A variable of each thread of a block, as a section sees it: the elements of one warp's lanes. */
 template <typename Kept> struct cf__kept_from {
     struct {
         Kept &whole;
@@ -166,7 +166,7 @@ template <typename Kept> struct cf__kept_from {
     }
 };
 
-/* Keeps the value of a variable. Only this function writes constants and their members. */
+/* Stores the value of a variable. Constants, and classes with constant members, are written only by this function. */
 template <typename T> static inline CF__INLINE void cf__keep(T &kept, const T &value)
 {
     if constexpr (__is_assignable(T &, const T &))

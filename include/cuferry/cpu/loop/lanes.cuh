@@ -17,7 +17,7 @@ static inline CF__INLINE void cf__fail_lacking(const char *file, int line)
     cf__fail(0, "a warp operation without some lanes of its mask", file, line);
 }
 
-/* The threads of a block that missed an operation of their warp. The other lanes wait until these threads end. */
+/* The threads of a block that missed an operation of their warp. All other lanes wait until such threads end. */
 struct cf__lacking {
     bool cf__has[1024];
     bool cf__is_any = false;
@@ -30,7 +30,7 @@ struct cf__lacking {
             cf__has[t] = false;
     }
 
-    /* Fails if a thread that missed an operation reaches an operation of all threads. */
+    /* Fails if a thread that missed an operation of its warp reaches an operation of all threads. */
     template <typename Scope> CF__INLINE void cf__meet(const Scope &scope, const int *ended) const
     {
         for (int t = 0; cf__is_any && t < cf__threads(scope); t++)
@@ -48,7 +48,7 @@ struct cf__lacking {
     }
 };
 
-/* Returns the lanes among `left` that are named in the masks of the lanes `given`, but are not in `given`. */
+/* Returns the lanes among `left` that masks of the lanes `given` name, although they are not in `given`. */
 static inline CF__INLINE uint32_t cf__find_lacking(const uint32_t *masks, uint32_t given, uint32_t left,
                                                    const char *file, int line)
 {
@@ -76,8 +76,8 @@ template <typename Scope> static inline CF__INLINE bool cf__has_whole_warps(cons
     return scope.cf__columns() % 32 == 0;
 }
 
-/* The values that threads of a block give to other lanes of their warps. Memory in front of and behind the values
- * allows reads whose results are not used. */
+/* The values that a block's threads give to other lanes of their warps. Memory before and after the values allows reads
+ * whose results are not used. */
 struct cf__lanes {
     union {
         alignas(32) uint64_t cf__memory[32 + 1024 + 32];
@@ -94,8 +94,8 @@ struct cf__lanes {
     {
     }
 
-    /* Returns the array of values. Lanes that give no value have 0, as on an H200. `clears`: any lanes may give none;
-     * otherwise, only those after the last thread. `in_rows`: cf__clear() is called for each row. `notes`: threads note
+    /* Returns the array of values. A lane that gives no value has 0, as on an H200. `clears`: any lane may give none;
+     * otherwise only lanes after the last thread. `in_rows`: cf__clear() is called for each row. `notes`: threads note
      * their masks. */
     template <typename T, typename Scope>
     CF__INLINE T *cf__of(const Scope &scope, bool clears, bool in_rows, bool notes)
@@ -111,7 +111,7 @@ struct cf__lanes {
         return values;
     }
 
-    /* Clears the values of the warps in a range of a row. Threads of the range read no other values. */
+    /* Sets the values of the warps in a range of a row to 0. Threads of this range read no other values. */
     template <typename T, typename Scope>
     static CF__INLINE void cf__clear(T *values, const Scope &scope, const cf__span_of &span, int y, int z)
     {
@@ -126,9 +126,9 @@ struct cf__lanes {
         return {values, cf__masks};
     }
 
-    /* Notes the lanes that are named in a mask but gave no value: the others wait until these end. Fails if a lane that
-     * gave a value was noted before. `lacked` is NULL if no lane can be waited for; if `may_lack` is false, the
-     * function fails at once. */
+    /* Notes the lanes that masks name and that gave no value: all others wait until these end. Fails if a lane that
+     * gave a value was noted before. `lacked`: NULL if lanes cannot wait; `may_lack`: false if a missing lane is an
+     * error at once. */
     template <typename Scope>
     CF__INLINE void cf__check(const Scope &scope, const int *ended, cf__lacking *lacked, bool may_lack, CF__WHERE) const
     {
@@ -144,7 +144,7 @@ struct cf__lanes {
             uint32_t left = cf__threads(scope) - first >= 32 ? ~0u : (1u << (cf__threads(scope) - first)) - 1;
             for (int t = first; ended && t < first + 32 && t < cf__threads(scope); t++)
                 left &= ~((uint32_t)(ended[t] != 0) << (t & 31));
-            /* In most warps, the lanes that give values have one mask, which names exactly these lanes. */
+            /* In most warps, all lanes that give values have the same mask, which names exactly these lanes. */
             if (!any || (!differ && given == (any & left) && !(lacked && lacked->cf__is_any)))
                 continue;
             bool fails = false;
@@ -161,7 +161,7 @@ struct cf__lanes {
     }
 };
 
-/* Stores the value that a lane gives, or 0 if the lane has ended. */
+/* Stores the value of a lane, or 0 if the lane has ended. */
 template <typename T>
 static inline CF__INLINE void cf__give(T &to, const typename cf__plain_type<T>::type &value, int has_ended)
 {
@@ -194,7 +194,7 @@ static inline CF__INLINE int cf__lanes_any(const int *votes, int t)
     return votes[t & ~31] != 0;
 }
 
-/* The caller stores the negated votes. */
+/* Returns the result of __all_sync(). `votes` holds the negated votes. */
 static inline CF__INLINE int cf__lanes_all(const int *votes, int t)
 {
     return votes[t & ~31] == 0;
@@ -234,7 +234,7 @@ static inline CF__INLINE int cf__block_any(const int *votes, int)
     return votes[0] != 0;
 }
 
-/* The caller stores the negated votes. */
+/* Returns the result of __syncthreads_and(). `votes` holds the negated votes. */
 static inline CF__INLINE int cf__block_all(const int *votes, int)
 {
     return votes[0] == 0;
@@ -291,7 +291,7 @@ template <> struct cf__bits_of_size<8> {
     typedef uint64_t type;
 };
 
-/* Replaces the mask of each lane by the mask of those of its lanes that gave the same bits. */
+/* Replaces the mask of each lane by the mask of those lanes in it that gave the same bits. */
 template <typename Scope, typename T>
 static inline CF__INLINE void cf__lanes_match(const Scope &scope, const T *values, uint32_t *masks)
 {

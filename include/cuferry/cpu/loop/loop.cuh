@@ -12,7 +12,7 @@
 
 #include "threads.cuh"
 
-/* Sanitizers check each access, and debuggers show each thread's variables, so all threads run one by one. */
+/* All threads run one by one, since sanitizers check each access and debuggers show each thread's variables. */
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__ || !defined __OPTIMIZE__
 #define CF__ONE_BY_ONE
 #elif defined __has_feature
@@ -38,8 +38,8 @@
 #define CF__UNROLL _Pragma("GCC unroll 32")
 #endif
 
-/* If processors differ in features, only those with x86-64-v3 run blocks as regions: compiling the regions twice would
- * take too long. */
+/* Only processors with x86-64-v3 run blocks as regions if processors differ in features, since compiling the regions
+ * twice would take too long. */
 #ifndef CF__V3
 #define CF__OF_BLOCK
 #else
@@ -52,7 +52,7 @@ enum { CF__LOWER_X, CF__UPPER_X, CF__LOWER_Y, CF__UPPER_Y, CF__LOWER_Z, CF__UPPE
 
 enum { CF__ASK_ALL = -1, CF__ASK_NONE = 0x7fffffff };
 
-/* Properties of a type. They are unknown for classes. */
+/* The properties of a numeric type. They are unknown for classes. */
 template <typename T> struct cf__number {
     static constexpr bool is_number = __is_enum(T), is_whole = is_number, cf__is_wide = false;
 };
@@ -77,31 +77,31 @@ CF__NUMBER(double, false, false)
 CF__NUMBER(long double, false, false)
 #undef CF__NUMBER
 
-/* True if a type holds a global index, exactly or modulo its range: it has at least the size of int. */
+/* True if a type is at least as wide as int, so that it holds a global index, exactly or modulo its range. */
 template <typename T> static constexpr CF__INLINE bool cf__is_wide(const T &)
 {
     return cf__number<T>::cf__is_wide;
 }
 
-/* True if sums and products of the type are exact. */
+/* True if a type's sums and products are exact. */
 template <typename T> static constexpr CF__INLINE bool cf__is_whole(const T &)
 {
     return cf__number<T>::is_whole;
 }
 
-/* True if < compares values as numbers; unknown for classes. */
+/* True if < compares values of the type as numbers. The answer is unknown for classes. */
 template <typename T> static constexpr CF__INLINE bool cf__is_number(const T &)
 {
     return cf__number<T>::is_number;
 }
 
-/* The result of a guard in one thread. */
+/* The result that a guard has in one thread. */
 struct cf__answer {
     bool holds, grows;
     int64_t index; /* the value of the compared variable */
 };
 
-/* Indices of one thread. Names that appear in a kernel's text collide with no macro of its file. */
+/* The indices of one thread. Names with cf__ stand in a kernel's text, so that no macro of its file may have them. */
 struct cf__indices {
     uint3 cf__thread, cf__block, cf__block_size, cf__grid_size;
     uint64_t at[3];     /* block * block_size + thread */
@@ -114,7 +114,7 @@ struct cf__indices {
     {
         typedef decltype((T)0u * 0u + 0u) result;
 #ifdef __clang__
-        if (axis == 0) /* it is read before x; see cf__each() */
+        if (axis == 0) /* x is read after the other two; see cf__each() */
             __builtin_assume((uint32_t)at[2] == narrow[2] && (uint32_t)at[1] == narrow[1]);
 #endif
         if constexpr (cf__number<T>::cf__is_wide)
@@ -142,11 +142,11 @@ struct cf__indices {
     }
 };
 
-/* In a kernel, the parameter hides the object of the same name, which other functions read. */
+/* The parameter has the name of the object that other functions read, and hides the object in a kernel. */
 #define CF__PARAMETER [[maybe_unused]] const cf__indices &cf__index
 
-/* Tells compilers that iterations of a loop over threads are independent. A thread's own arrays are an exception,
- * because all threads share their memory; with arrays the compiler has to analyse the loop itself. */
+/* Tells compilers that the steps of a loop over threads are independent. A thread's own arrays are an exception,
+ * because all threads use the same memory for them: then compilers have to analyse the loop. */
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed" /* no warning about loops that cannot be vectorized */
 #define CF__INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
@@ -199,8 +199,8 @@ static __attribute__((noinline)) void cf__one_by_one(const cf_host_launch *launc
     }
 }
 
-/* Runs the threads in the order that the library gives. It uses the code of the loop, so that compilers contract the
- * same operations in both. */
+/* Runs the threads in the order that the library gives. The threads run the code of the loop, so that compilers
+ * contract the same operations in both. */
 template <typename Thread>
 static __attribute__((noinline)) void cf__in_order(const cf_host_launch *launch, uint64_t begin, uint64_t end,
                                                    Thread thread)
@@ -271,7 +271,7 @@ static __attribute__((noinline)) bool cf__narrow(const cf_host_launch *launch, c
         return false;
     if (cf__ask<is_mirrored, number, axis>(launch, is_upper ? high - 1 : low, thread).holds)
         return true;
-    /* The guard changes once within [low, high]. */
+    /* The result of the guard changes once between `low` and `high`. */
     while (low < high) {
         const uint64_t middle = low + (high - low) / 2;
         if (cf__ask<is_mirrored, number, axis>(launch, middle, thread).holds == is_upper)
@@ -340,7 +340,7 @@ static inline CF__INLINE void cf__flat_row(cf__indices index, uint64_t low, uint
     cf__each<is_numeric>(0, low < high ? (int)(high - low) : 0, [=](const int &number) CF__INLINE {
         cf__indices own = index;
         const Thread body = thread;
-        const int x = begin + number; /* it is read last; see cf__each() */
+        const int x = begin + number; /* x is read last; see cf__each() */
         __builtin_assume(x >= 0);
         own.set(0, (uint64_t)(int64_t)x);
         own.cf__thread.x = (unsigned int)x % size;
@@ -350,7 +350,7 @@ static inline CF__INLINE void cf__flat_row(cf__indices index, uint64_t low, uint
     });
 }
 
-/* Does the same, block by block, for a kernel that uses the index within the block. */
+/* Runs the threads of a row block by block, for a kernel that uses the thread's index within the block. */
 template <bool is_mirrored, bool is_numeric, typename Thread>
 static inline CF__INLINE void cf__row(cf__indices index, uint64_t low, uint64_t high, Thread thread)
 {
@@ -393,7 +393,7 @@ static inline CF__INLINE void cf__blocks(cf__indices index, const cf__rectangle 
     for (int axis = 0; axis < 3; axis++)
         cf__clip(&low[axis], &high[axis], box.low[axis], box.high[axis]);
     index.cf__block.z = (unsigned int)blocks.z;
-    /* These are int, like the variable along x, so that compilers compute the address of a row once. */
+    /* These variables are int like the variable along x, so that compilers compute a row's address only once. */
     const int first_y = (int)(low[1] & 0x7fffffff), end_y = (int)(high[1] & 0x7fffffff);
     const int first_z = (int)(low[2] & 0x7fffffff), end_z = (int)(high[2] & 0x7fffffff);
     for (int z = first_z; z < end_z; z++)

@@ -31,7 +31,7 @@
         for (int cf__y = 0; cf__y < cf__scope.cf__rows(); cf__y++)
 #define CF__ROW for (int cf__x = 0; cf__x < cf__scope.cf__columns(); cf__x++)
 
-/* A loop over the warps of a block whose rows have a multiple of 32 threads. The indices are the first lane's. */
+/* A loop over the warps of a block whose rows consist of whole warps. The indices are those of a warp's first lane. */
 #define CF__WARPS                                                             \
     for (int cf__z = 0; cf__z < (int)cf__index.cf__block_size.z; cf__z++)     \
         for (int cf__y = 0; cf__y < (int)cf__index.cf__block_size.y; cf__y++) \
@@ -61,7 +61,7 @@
 #define CF__PART for (int cf__x = cf__part; cf__x < cf__part + 8; cf__x++)
 #endif
 
-/* Copies a number of each lane of a warp. */
+/* Copies one number for each lane of a warp. */
 template <typename T> static inline CF__INLINE void cf__copy_lanes(T *to, const T *from)
 {
     CF__UNROLL for (int part = 0; part < 32; part += 8) for (int t = part; t < part + 8; t++) to[t] = from[t];
@@ -70,12 +70,12 @@ template <typename T> static inline CF__INLINE void cf__copy_lanes(T *to, const 
 #define CF__SPAN_ROW for (int cf__x = cf__span.cf__begin; cf__x < cf__span.cf__end; cf__x++)
 #define CF__STEP_ROW for (int cf__x = cf__span.cf__begin; cf__x < cf__span.cf__end; cf__x += cf__span.cf__step)
 
-/* Begins a thread's turn. */
+/* Begins the code of one thread in a region's loop. */
 #define CF__ENTER                                                                     \
     [[maybe_unused]] const int cf__t = cf__number_of(cf__scope, cf__x, cf__y, cf__z); \
     [[maybe_unused]] const cf__turn_of cf__index(cf__scope, cf__x, cf__y, cf__z);
 #define CF__ENTER_MIRRORED CF__ENTER cf__mirror<true>(cf__index);
-/* Begins code that never runs. The compiler only deduces the types of a thread's variables from it. */
+/* Begins code that never runs. Compilers only deduce types from it that depend on a thread's variables. */
 #define CF__FIRST                             \
     [[maybe_unused]] constexpr int cf__t = 0; \
     [[maybe_unused]] const cf__turn_of cf__index(cf__scope, 0, 0, 0);
@@ -89,14 +89,14 @@ template <typename T> static inline CF__INLINE void cf__copy_lanes(T *to, const 
     if (cf__ended.cf__count == cf__threads(cf__scope)) \
         return;
 
-/* Leaves the regions, after which the block runs in the other form. */
+/* Leaves the regions of a block. The block then runs in the kernel's other form. */
 #define CF__LEAVE_BLOCK             \
     {                               \
         ::cf__index.cf__undone = 1; \
         return;                     \
     }
 
-/* Threads that have left the kernel while others continue. */
+/* The threads of a block that have left the kernel while others go on. */
 struct cf__ends {
     int cf__has[1024];
     int cf__count = 0;
@@ -121,7 +121,7 @@ struct cf__ends {
     }
 };
 
-/* The lanes of one warp that have left the kernel. */
+/* The lanes of a warp that have left the kernel. */
 struct cf__ends_of_warp {
     const int *cf__has;
     int cf__count = 0, cf__first = 0; /* number of lanes that have left; first lane that has not */
@@ -136,13 +136,13 @@ struct cf__ends_of_warp {
     }
 };
 
-/* Skips the turn of a warp if all of its lanes have ended. */
+/* Skips the code of a warp whose lanes have all ended. */
 #define CF__UNLESS_ENDED                                        \
     const cf__ends_of_warp cf__ended(cf__all_ended, cf__scope); \
     if (cf__ended.cf__count == cf__threads(cf__scope))          \
         continue;
 
-/* A __shared__ variable of a block. It is on the stack unless it is large. */
+/* A __shared__ variable of a block, which is on the stack unless it is large. */
 template <typename T, bool is_small = sizeof(T) <= 49152> struct cf__local {
     union {
         T own;
@@ -170,7 +170,7 @@ template <typename T> struct cf__local<T, false> {
     }
 };
 
-/* Atomic functions on a __shared__ variable. They may be plain operations if one CPU thread runs the block. */
+/* An atomic function on a __shared__ variable. It may be a plain operation if only one CPU thread runs the block. */
 #define CF__PLAIN_ATOMIC(name, is_plain, ...)                                                     \
     template <typename T>                                                                         \
     static inline CF__INLINE T cf__plain_##name(T *address, typename cf__variable<T>::type value) \
@@ -195,7 +195,7 @@ CF__PLAIN_ATOMIC(atomicOr, cf__number<T>::is_whole, *address = old | value;)
 CF__PLAIN_ATOMIC(atomicXor, cf__number<T>::is_whole, *address = old ^ value;)
 #undef CF__PLAIN_ATOMIC
 
-/* Without these bounds gcc does not remove the tests in cf__number_of(), and does not vectorize. */
+/* gcc removes the tests in cf__number_of(), and vectorizes, only if it knows these bounds. */
 static inline CF__INLINE void cf__assume_extents(const uint3 &extents)
 {
     __builtin_assume(extents.x > 0 && extents.x <= 1024 && extents.y > 0 && extents.y <= 1024 && extents.z > 0 &&
@@ -213,10 +213,10 @@ struct cf__part {
     for (; cf__blocks.cf__rest; cf__blocks.cf__end()) \
         if ([[maybe_unused]] const cf__indices cf__index = cf__blocks.cf__begin(); true)
 
-/* The blocks of a turn, one after the other. An extent that the generator does not know is 0. */
+/* The blocks of a turn, which run one after the other. x, y and z are their extents, 0 for an unknown one. */
 template <unsigned int x, unsigned int y, unsigned int z> struct cf__single_blocks {
     static constexpr cf_dim3 known = {x, y, z};
-    /* The library needs 40 ns for a turn, and tests between turns whether other threads have failed. */
+    /* Most blocks of a turn. A turn costs 40 ns, and after each one the library tests if other threads have failed. */
     static constexpr uint64_t most = 64;
 
     cf_host_block *state;
@@ -239,8 +239,8 @@ template <unsigned int x, unsigned int y, unsigned int z> struct cf__single_bloc
         cf__assume_extents(extents);
         blockIdx = at;
         state->index = {at.x, at.y, at.z};
-        /* Launches of more threads do not run as regions. The masks tell compilers that unsigned indices do not wrap
-         * around; a branch in the loops would prevent vectorization. */
+        /* Launches of more threads do not run as regions. These masks tell compilers that unsigned indices do not wrap
+         * around, without a branch in the loops, which would prevent vectorization. */
         const uint3 first = {at.x * extents.x & INT32_MAX, at.y * extents.y & INT32_MAX, at.z * extents.z & INT32_MAX};
         return {{0, 0, 0},   at,     extents, grid, {first.x, first.y, first.z}, {first.x, first.y, first.z},
                 CF__ASK_ALL, nullptr};
@@ -333,8 +333,8 @@ template <unsigned int x, unsigned int y, unsigned int z> struct cf__joined_bloc
     }
 };
 
-/* True if a launch can run as regions: its extents are `x`, `y` and `z` (where they are not 0), its order is the
- * natural one, and it has no clusters and is not cooperative. */
+/* True if a launch can run as regions: its block has the extents `x`, `y` and `z` where these are not 0, its order is
+ * the natural one, and it has no clusters and is not cooperative. */
 [[maybe_unused]] static __attribute__((noinline)) bool cf__has_regions(const cf_host_launch *launch, unsigned int x,
                                                                        unsigned int y, unsigned int z)
 {

@@ -16,8 +16,8 @@ enum cf__operation { CF__SUM, CF__MIN, CF__MAX };
 template <typename T, typename Other> static constexpr bool cf__same = false;
 template <typename T> static constexpr bool cf__same<T, T> = true;
 
-/* True if all operations, on elements and on values of other types, have the same numeric type. `has_reals`: the loop
- * has constants with a fraction, and integers would be converted to their type. */
+/* True if all operations of a loop, on elements and on values of other types, have the same numeric type. `has_reals`:
+ * the loop has constants with a fraction, to whose type integers would be converted. */
 template <typename T, cf__operation operation, bool has_reals, typename... Types>
 static constexpr bool cf__are_sums_of =
     cf__number<T>::is_number && !__is_enum(T) && !cf__same<T, bool> &&
@@ -41,7 +41,7 @@ template <cf__operation operation, typename T> static inline CF__INLINE CF__OF_B
     }
 }
 
-/* Vectors of eight elements at any address, for sums. If there is no such vector, `type` is a plain number. */
+/* A vector of eight elements at any address, for sums. If no such vector exists, `type` is a plain number. */
 typedef int32_t cf__places __attribute__((vector_size(32)));
 template <typename T, bool is_whole = cf__number<T>::is_whole, size_t size = sizeof(T)> struct cf__eight {
     static constexpr bool cf__exists = false;
@@ -61,8 +61,8 @@ template <> struct cf__eight<float, false, 4> {
 #define CF__PICK(low, high, ...) __builtin_shuffle(low, high, cf__places{__VA_ARGS__})
 #endif
 
-/* Replaces each element by the sum of the elements up to it. With `is_before`, the sum excludes the element itself;
- * then the first element gets the last result, and the last element gets the sum of all elements. */
+/* Replaces each element by the sum of all elements up to it. With `is_before`, the sum lacks the element itself; then
+ * the first element gets the last result, and the last element the sum of all elements. */
 template <cf__operation operation, int count, bool is_before = false, typename T>
 static inline CF__INLINE CF__OF_BLOCK void cf__accumulate(T *values)
 {
@@ -93,7 +93,7 @@ static inline CF__INLINE CF__OF_BLOCK void cf__accumulate(T *values)
     }
 }
 
-/* Adds to each element, from number `first` on, the element `distance` before it. */
+/* Adds to each element, from the one with number `first` on, the element that is `distance` before it. */
 template <cf__operation operation, int count, typename T>
 static inline CF__INLINE CF__OF_BLOCK void cf__add_before(T *values, int distance, int first)
 {
@@ -290,7 +290,7 @@ static inline CF__INLINE CF__OF_BLOCK void cf__scan_spread(T *values)
     }
 }
 
-/* Copies up to `most` elements. */
+/* Copies `count` elements, which are at most `most`. */
 template <int most, typename T> static inline CF__INLINE void cf__copy(T *to, const T *from, int count)
 {
     if (count >= most)
@@ -299,7 +299,7 @@ template <int most, typename T> static inline CF__INLINE void cf__copy(T *to, co
         __builtin_memcpy(to, from, count * sizeof(T));
 }
 
-/* Takes steps with the elements of an array in which one unused element follows each group of 1 << shift elements. */
+/* Takes steps with the elements of an array. An unused element follows each group of 1 << shift elements. */
 template <int count, int shift, typename T, typename Steps>
 static inline CF__INLINE CF__OF_BLOCK void cf__without_gaps(T *values, Steps steps)
 {

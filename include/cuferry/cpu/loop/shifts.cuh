@@ -11,14 +11,14 @@
 
 #include "loop.cuh"
 
-/* The values of lanes whose masks may not name all lanes. The mask of a lane that gave no value is 0. */
+/* The values of lanes whose masks may not name all lanes. A lane that gave no value has the mask 0. */
 template <typename T> struct cf__masked {
     const T *values;
     const uint32_t *masks;
 };
 
-/* Returns the mask to note for a lane. A mask of 0 would mean that the lane gave no value, so it is replaced by a mask
- * that names another lane. */
+/* Returns the mask that is noted for a lane. A mask of 0 would mean that the lane gave no value; a mask that names
+ * another lane takes its place. */
 static inline CF__INLINE uint32_t cf__noted(int t, uint32_t mask)
 {
     return mask ? mask : 2u << (t & 30);
@@ -39,7 +39,7 @@ static inline CF__INLINE void cf__check_width(int width, const char *file, int l
         cf__fail(0, "a shuffle whose width is not a power of two up to 32", file, line);
 }
 
-/* Reads a value for each result, even if the result is not used, so that compilers vectorize the surrounding loop. */
+/* Reads a value for each result, even if the result is not used, so that compilers vectorize the loop around it. */
 #define CF__FROM_LANE(name, type, condition, other)                                                                    \
     template <typename T> static inline CF__INLINE T cf__read_##name(const T *values, int t, int by, int width)        \
     {                                                                                                                  \
@@ -65,7 +65,7 @@ CF__FROM_LANE(xor, int, ((t ^ by) & 31) <= ((t & 31) | (width - 1)), t ^ by)
 CF__FROM_LANE(at, int, true, (t & ~(width - 1)) | (by & (width - 1)))
 #undef CF__FROM_LANE
 
-/* Vectors of 32 bytes, by the size of an element. */
+/* A vector of 32 bytes whose elements have `size` bytes. */
 template <size_t size> struct cf__vector {
     static constexpr int cf__lanes = 0;
 };
@@ -83,7 +83,7 @@ template <> struct cf__vector<8> {
 #define CF__SHUFFLE(low, high, ...) __builtin_shuffle(low, high, Vector{__VA_ARGS__})
 #endif
 
-/* The lane from which lane `t` reads. `by` is a power of two. */
+/* The direction from which a lane reads in a shuffle with a constant distance, a power of 2. */
 enum cf__shift { CF__UP, CF__DOWN, CF__XOR };
 template <cf__shift kind, int by> static constexpr int cf__source(int t)
 {
@@ -91,8 +91,8 @@ template <cf__shift kind, int by> static constexpr int cf__source(int t)
     return other < 0 || other > 31 ? t : other;
 }
 
-/* Moves the values of a warp by a constant distance, from vector `i` on. Compilers do not turn loops into shuffle
- * instructions. */
+/* Moves the values of a warp by a constant distance, from vector `i` on. The code uses shuffle instructions, which
+ * compilers do not make from loops. */
 template <cf__shift kind, int by, int i, typename Vector>
 static inline CF__INLINE CF__OF_BLOCK void cf__move(const Vector *old, Vector *values)
 {
@@ -114,7 +114,7 @@ static inline CF__INLINE CF__OF_BLOCK void cf__move(const Vector *old, Vector *v
     }
 }
 
-/* Moves the values of a warp by a distance. Returns false if there is no code for it. */
+/* Moves the values of a warp by a distance. Returns false if no code for this distance exists. */
 template <cf__shift kind, typename T>
 static inline CF__INLINE CF__OF_BLOCK bool cf__moves([[maybe_unused]] T *lanes, [[maybe_unused]] int by)
 {
@@ -140,8 +140,8 @@ static inline CF__INLINE CF__OF_BLOCK bool cf__moves([[maybe_unused]] T *lanes, 
     return false;
 }
 
-/* Replaces the values of a warp by the results of a shuffle whose arguments are the same in all lanes. `masks`: 0 for
- * lanes that gave no value. */
+/* Replaces the values of a warp by the results of a shuffle whose other arguments are the same in all lanes. `masks`:
+ * the lanes' masks, which are 0 for lanes that gave no value. */
 #define CF__SHIFT(name, type, fast)                                                                                 \
     template <typename T>                                                                                           \
     static inline CF__INLINE CF__OF_BLOCK void cf__shift_##name(T *lanes, type argument, int width = 32, CF__WHERE) \

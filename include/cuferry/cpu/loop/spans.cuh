@@ -21,7 +21,7 @@ template <typename T> struct cf__plain_type<T &> : cf__plain_type<T> {
 template <typename T> struct cf__plain_type<T &&> : cf__plain_type<T> {
 };
 
-/* The threads of a block. An extent is a constant if the generator knows it, and 0 otherwise. */
+/* The threads of a block. x, y and z are its extents if the generator knows them as constants, else 0. */
 template <int x, int y, int z> struct cf__block_scope {
     const cf__indices &cf__first;
 
@@ -50,7 +50,7 @@ template <int x, int y, int z> struct cf__block_scope {
     }
 };
 
-/* The lanes of a warp. The global indices are those of the block's first thread. */
+/* The lanes of a warp. The global indices are those of the first thread in the block. */
 struct cf__warp_scope : cf__indices {
     explicit CF__INLINE cf__warp_scope(const cf__indices &first) : cf__indices(first)
     {
@@ -74,7 +74,7 @@ struct cf__warp_scope : cf__indices {
     }
 };
 
-/* The threads of a flat block, as rows of `length` threads. */
+/* The threads of a flat block, divided into rows of `length` threads. */
 template <int length> struct cf__row_scope {
     const cf__indices &cf__first;
 
@@ -108,8 +108,8 @@ template <typename Scope> static constexpr CF__INLINE int cf__threads(const Scop
     return scope.cf__columns() * scope.cf__rows() * scope.cf__layers();
 }
 
-/* Returns a thread's number, counted from the first thread. The assumptions let compilers remove tests of the
- * number. */
+/* Returns the number of a thread, counted from the scope's first thread. From the assumptions, compilers know that some
+ * tests of the number are redundant. */
 template <typename Scope> static inline CF__INLINE int cf__number_of(const Scope &scope, int x, int y, int z)
 {
     __builtin_assume((unsigned int)x < 1024);
@@ -118,7 +118,7 @@ template <typename Scope> static inline CF__INLINE int cf__number_of(const Scope
     return (z * scope.cf__rows() + y) * scope.cf__columns() + x;
 }
 
-/* Returns the indices of the thread at a position that is relative to the first thread. */
+/* Returns the indices of the thread whose position relative to the scope's first thread is x, y, z. */
 static inline CF__INLINE cf__indices cf__indices_of(const cf__indices &scope, int x, int y, int z)
 {
     cf__indices own = scope;
@@ -132,10 +132,10 @@ static inline CF__INLINE cf__indices cf__indices_of(const cf__indices &scope, in
 
 struct cf__turn_of;
 
-/* The lanes of a warp in a section of a block's code. `is_whole`: the block consists of whole warps. */
+/* The lanes of a warp that runs a section of a block's code. `is_whole`: the block consists of whole warps. */
 template <bool is_whole> struct cf__section_scope {
     const cf__turn_of &cf__first;
-    int cf__from, cf__count; /* number of the first lane in its block, and number of lanes */
+    int cf__from, cf__count; /* number of the first lane in its block; number of lanes */
 
     CF__INLINE cf__section_scope(const cf__turn_of &first, int from, int rest)
         : cf__first(first), cf__from(from), cf__count(rest < 32 ? rest : 32)
@@ -192,10 +192,10 @@ struct cf__turn_of {
     {
     }
 
-    /* As in cf__indices. */
+    /* Returns the global index along an axis, like the function of cf__indices with this name. */
     template <typename T> CF__INLINE auto cf__global(int axis) const -> decltype((T)0u * 0u + 0u)
     {
-        /* Compilers learn that the sum, which cf__is_small() has tested, is not negative and does not wrap around. */
+        /* From this limit compilers know that the sum, which cf__is_small() has tested, does not wrap around. */
         const int begin = (int)(cf__origin[axis] < 0x7ff00000 ? cf__origin[axis] : 0x7ff00000);
         if constexpr (cf__number<T>::cf__is_wide)
             return (decltype((T)0u * 0u + 0u))(begin + (int)(&cf__thread.x)[axis]);
@@ -213,7 +213,7 @@ struct cf__turn_of {
     }
 };
 
-/* Prefetches the elements of a row that are `by` elements away from those at `first`. */
+/* Prefetches elements of a row. They are `by` elements away from those that the row reads from `first` on. */
 template <typename T> static inline CF__INLINE void cf__fetch(const volatile T *first, int64_t by, int begin, int end)
 {
     constexpr int step = sizeof(T) < 64 ? (int)(64 / sizeof(T)) : 1;
@@ -230,35 +230,35 @@ template <typename A> static constexpr bool cf__is_equal<A, A> = true;
 template <typename A, typename B>
 static constexpr bool cf__is_one = cf__is_equal<typename cf__plain_type<A>::type, typename cf__plain_type<B>::type>;
 
-/* True if a comparison of an index of type T with a limit can narrow the range of threads. With `is_signed`, the index
- * may be negative, so both types must be signed. */
+/* True if a comparison of an index of type T with a limit can narrow a range of threads. `is_signed`: the index may be
+ * negative, so that both types have to be signed. */
 template <typename T, typename Limit, bool is_signed>
 static constexpr bool cf__is_bound = cf__number<typename cf__plain_type<T>::type>::cf__is_wide &&
                                          cf__number<typename cf__plain_type<Limit>::type>::is_whole &&
                                      (!is_signed || (decltype((typename cf__plain_type<T>::type)0 +
                                                               (typename cf__plain_type<Limit>::type)0))-1 < 0);
 
-/* True if T holds every Value and both are signed. Then a sum that grows by 1 from thread to thread does not wrap
- * around at the least number. */
+/* True if T holds every number of type Value and both are signed: then a sum that grows by 1 from thread to thread does
+ * not wrap around. */
 template <typename T, typename Value>
 static constexpr bool cf__is_straight = cf__number<typename cf__plain_type<Value>::type>::cf__is_wide && (T)-1 < 0 &&
                                         (typename cf__plain_type<Value>::type) - 1 < 0 && sizeof(Value) <= sizeof(T);
 
-/* True if T holds an unsigned 32-bit Value that is a multiple of `size` plus the number of a thread in its row of
- * `most` threads. Then the value does not wrap around and does not change its sign within a row. */
+/* True if T holds a number of the unsigned 32-bit type Value that is a multiple of `size` plus a thread's number in a
+ * row of `most` threads. Then the number neither wraps around nor changes its sign within a row. */
 template <typename T, typename Value, long size, long most>
 static constexpr bool cf__is_aligned = cf__number<typename cf__plain_type<Value>::type>::cf__is_wide &&
                                            cf__number<typename cf__plain_type<T>::type>::cf__is_wide &&
                                        (typename cf__plain_type<Value>::type)(-1) > 0 && sizeof(Value) == 4 &&
                                        (size & (size - 1)) == 0 && size <= 1024 && most <= size;
 
-/* An index above this may wrap around when the number of a thread or a small size is added. */
+/* The largest index that surely does not wrap around when a thread's number or a small size is added. */
 template <size_t size> static constexpr uint64_t cf__most_index = size == 4 ? 0x7fe00000 : 0x7fe0000000000000;
 template <typename T, typename Value>
 static constexpr uint64_t cf__most_of = cf__most_index<(sizeof(T) < sizeof(Value) ? sizeof(T) : sizeof(Value))>;
 
-/* True if cf__wraps_around() can test a Value that is converted to an index of type T. `may_be_less`: the index may be
- * negative, and it is signed if the value is not. */
+/* True if cf__wraps_around() can test a number of type Value that is converted to an index of type T. `may_be_less`:
+ * the index may be negative; it is signed if Value is unsigned. */
 template <typename T, typename Value, bool may_be_less>
 static constexpr bool cf__is_tested = cf__number<typename cf__plain_type<Value>::type>::cf__is_wide &&
                                           cf__number<typename cf__plain_type<T>::type>::cf__is_wide &&
@@ -266,15 +266,15 @@ static constexpr bool cf__is_tested = cf__number<typename cf__plain_type<Value>:
                                        ((typename cf__plain_type<Value>::type)(-1) > 0 &&
                                         (typename cf__plain_type<T>::type) - 1 < 0 && sizeof(T) == sizeof(Value)));
 
-/* True if `more` can be added without wrapping around to an index that was tested or that is limited by a launch's
- * size. */
+/* True if `more` can be added to an index without wrapping around, because the index was tested or is limited by the
+ * size of a launch. */
 template <typename Sum, typename T, long more>
 static constexpr bool cf__is_near = cf__number<typename cf__plain_type<Sum>::type>::cf__is_wide
                                             &&cf__number<typename cf__plain_type<T>::type>::cf__is_wide &&more >= 0 &&
                                     more <= 1 << 20 && sizeof(T) <= sizeof(Sum);
 
-/* True if an index may wrap around within a row of threads. `value` is the index of the first thread before its
- * conversion. */
+/* True if an index may wrap around within a row of threads. `value`: the index of the row's first thread before its
+ * conversion to T. */
 template <typename T, bool may_be_less, typename Value> static inline CF__INLINE bool cf__wraps_around(Value value)
 {
     if constexpr (!cf__is_tested<T, Value, may_be_less>)
@@ -285,7 +285,7 @@ template <typename T, bool may_be_less, typename Value> static inline CF__INLINE
         return value < 0 || (uint64_t)value > cf__most_of<T, Value>;
 }
 
-/* True if a loop's variable of type T may wrap around with this start, limit or step. */
+/* True if a loop's variable of type T may wrap around because its start, limit or step is `value`. */
 template <typename T, typename Value> static inline CF__INLINE bool cf__is_far(Value value)
 {
     return value < 0 || (uint64_t)value > (uint64_t)1 << (sizeof(T) > 4 ? 61 : 29);
@@ -305,7 +305,7 @@ static inline CF__INLINE T cf__in_row(Value value, unsigned int x)
     }
 }
 
-/* The integer type that holds the difference of any two numbers of a size. */
+/* The integer type that holds the differences of all integers of `size` bytes. */
 template <size_t size> struct cf__of_size {
     typedef uint64_t type;
 };
@@ -314,8 +314,8 @@ template <> struct cf__of_size<4> {
 };
 template <typename T> using cf__count = typename cf__of_size<sizeof(T)>::type;
 
-/* The threads of a row for which comparisons of an index with a limit hold. `first` is the index in the first thread of
- * the row. Comparisons are those of C++, in the common type. */
+/* The range of a row's threads for which comparisons of an index with a limit hold. `first`: index of the row's first
+ * thread. Comparisons are those of C++ in the common type of both. */
 struct cf__span_of {
     int cf__begin, cf__end, cf__step;
 
@@ -388,7 +388,7 @@ struct cf__span_of {
         cf__up_to<is_bound>(first, limit);
     }
 
-    /* Keeps the larger one of the two parts in which index == limit does not hold. */
+    /* Keeps the larger one of the two parts of the range in which the index is not equal to the limit. */
     template <bool is_bound, typename T, typename Limit> CF__INLINE void cf__unequal(T first, Limit limit)
     {
         cf__span_of at = *this;
@@ -401,9 +401,9 @@ struct cf__span_of {
             cf__begin = at.cf__end;
     }
 
-    /* Leaves the threads whose index is below `limit` + `more`, or all others if not `is_below`. The index is `first`,
-     * which was a Value, in the first thread of the row, and grows by `by` from thread to thread. Returns false, and
-     * changes nothing, if other threads may be left: where the index wraps around or changes its sign. */
+    /* Keeps the threads whose index is below `limit` + `more`, or all others if not `is_below`. The index is `first` in
+     * the row's first thread, a converted Value, and grows by `by` from thread to thread. Returns false without any
+     * change if the index may wrap around or change its sign. */
     template <typename Value, bool is_below, bool is_known, typename T, typename Limit>
     CF__INLINE bool cf__scaled(T first, unsigned long long by, Limit limit, int more)
     {
@@ -428,7 +428,7 @@ struct cf__span_of {
         }
     }
 
-    /* Excludes the first and the last threads for which a condition does not hold. Returns true if it holds for all
+    /* Excludes the threads at both ends for which a condition is false. Returns true if the condition is true for all
      * threads in between. */
     template <typename Holds> CF__INLINE bool cf__shrink(const Holds &holds)
     {
@@ -442,8 +442,8 @@ struct cf__span_of {
         return all;
     }
 
-    /* Keeps only the first threads, as long as the quotient of their index and a size stays the same, if `divides`.
-     * `first` is the index in the first of them. */
+    /* If `divides`, keeps only the first threads, for which the quotient of index and size is the same. `first`: the
+     * index of the first thread in the range. */
     template <bool divides, typename T, typename Size> CF__INLINE void cf__keep_one_quotient(T first, Size size)
     {
         if constexpr (divides) {
@@ -454,8 +454,8 @@ struct cf__span_of {
         }
     }
 
-    /* Keeps only the threads in which the index is a multiple of `size`, if the index does not wrap around at 0.
-     * Otherwise each thread tests this itself. All comparisons have to come before this. */
+    /* Keeps only the threads whose index is a multiple of `size`, if the index does not wrap around at 0; otherwise
+     * each thread tests its index. All comparisons have to come before this call. */
     template <typename T, typename Size> CF__INLINE void cf__every(T first, Size size)
     {
         if constexpr (cf__number<T>::cf__is_wide && cf__number<Size>::is_whole) {
@@ -469,7 +469,7 @@ struct cf__span_of {
         }
     }
 
-    /* Moves an empty range to the end of `whole`, so that all threads of `whole` are before it. */
+    /* Moves an empty range to the end of `whole`, so that all threads of `whole` come before it. */
     CF__INLINE void cf__within(const cf__span_of &whole)
     {
         if (cf__begin >= cf__end)
@@ -482,7 +482,7 @@ struct cf__span_of {
         return cf__begin < inner.cf__begin || inner.cf__end < cf__end;
     }
 
-    /* Returns those threads of this range that come before `inner`, or those that come after it. */
+    /* Returns the threads of this range that come before `inner` (side 0) or after it (side 1). */
     CF__INLINE cf__span_of cf__beside(const cf__span_of &inner, int side) const
     {
         cf__span_of found = *this;
@@ -494,8 +494,8 @@ struct cf__span_of {
     }
 };
 
-/* Tells a thread's code whether the conditions hold: 1 if all hold, -1 if there is only one and it does not hold, 0 if
- * the thread has to test them. */
+/* The result of a loop's conditions for all of its threads: 1 if all conditions hold, -1 if the only condition does not
+ * hold, 0 if each thread has to test them. */
 template <int value> struct cf__piece_of {
     static constexpr bool cf__is_inside = value > 0, cf__is_outside = value < 0;
 };
@@ -511,11 +511,11 @@ template <bool is_known, typename T, typename Size> static inline CF__INLINE boo
         return false;
 }
 
-/* The value that a quotient, or a remainder that grows by 1 from thread to thread, has in the first thread. */
+/* The value of a quotient, or of a remainder that grows by 1 from thread to thread, in the first thread of a range. */
 template <typename T> struct cf__first_value {
     T cf__value;
 
-    /* Returns the remainder in a later thread, in a form from which compilers learn that it does not wrap around. */
+    /* Returns the remainder in a later thread. Its form tells compilers that it does not wrap around. */
     CF__INLINE T cf__at(int x) const
     {
         constexpr T most = (T)cf__most_index<sizeof(T)>;
@@ -530,7 +530,7 @@ template <typename T, bool straight> struct cf__start {
     T cf__value;
 };
 
-/* True if a condition holds for some thread. `is_straight`: if it holds for any thread, it holds for the first one. */
+/* True if a condition holds for some thread. `is_straight`: it holds for the first thread if it holds for any. */
 template <bool is_straight, typename Scope, typename Goes>
 static inline CF__INLINE bool cf__any_goes(const Scope &scope, const Goes &goes)
 {

@@ -9,7 +9,7 @@
 #include <cuferry/cpu/types/vector.cuh>
 #include <cuferry/cpu/words.cuh>
 
-/* State that changes when CUDA threads take turns. */
+/* The state of the running CUDA thread, which changes when CUDA threads take turns. */
 struct cf__running {
     uint3 cf__thread, cf__block; /* these names appear in a kernel's text, so no macro may have them */
     cf_host_block *state;        /* NULL if the threads run as a loop */
@@ -50,7 +50,7 @@ static inline CF__INLINE void cf__set_sizes(const cf_host_launch *launch)
     blockDim = {launch->block.x, launch->block.y, launch->block.z};
 }
 
-/* Returns blocks * part / of; `blocks` has at most 32 bits. */
+/* Returns the product of `blocks`, which has at most 32 bits, and the fraction part / of. */
 static inline uint64_t cf__share(uint64_t blocks, uint64_t part, uint64_t of)
 {
     return part == 0          ? 0
@@ -90,7 +90,7 @@ static inline cf_host_launch cf__turn(const cf_host_launch *launch)
     return own;
 }
 
-/* The part of cf__run_together() that is the same for all kernels. */
+/* The part of cf__run_together() that does not depend on the kernel. */
 [[maybe_unused]] static __attribute__((noinline)) void
 cf__run_turns(const cf_host_launch *launch, uint64_t begin, uint64_t end, cf_host_thread *thread, void *closure)
 {

@@ -9,15 +9,15 @@
 #include "casts.cuh"
 #include "exponential.cuh"
 
-/* If the operands are equal, combines the bits of `value` and `a`, by OR if `is_either` and otherwise by AND. Equal
- * operands with different bits are zeros of both signs, and this gives the result the right sign. */
+/* Returns `value`, or for equal operands the bits of `value` and `a` combined: by OR if `is_either`, else by AND. Equal
+ * operands with different bits are zeros of both signs, and the result gets the right sign. */
 template <typename Bits, typename T> CF__FN CF__INLINE T cf__with_sign(T value, T a, bool is_equal, bool is_either)
 {
     const Bits bits = cf__cast<Bits>(value), others = cf__cast<Bits>(a), all = is_equal ? ~(Bits)0 : 0;
     return cf__cast<T>(is_either ? bits | (others & all) : bits & (others | ~all));
 }
 
-/* As on a GPU, NaN operands are ignored, and -0 is less than 0. */
+/* Like a GPU, fmin() and fmax() ignore NaN operands and take -0 for less than 0. */
 #define CF__FLOAT_MIN_MAX(T, Bits)                                               \
     CF__FN CF__INLINE T cf__fmin(T a, T b)                                       \
     {                                                                            \
@@ -43,7 +43,7 @@ CF__FN CF__INLINE float cf__fmaxf(float a, float b)
     return cf__fmax(a, b);
 }
 
-/* Rounds to an integer of 64 bits; values out of range give its least or largest value. */
+/* Rounds to an integer of 64 bits. A value out of range gives the least or the largest integer. */
 #define CF__ROUND(name, Integer, round)                \
     CF__FN CF__INLINE Integer name(double x)           \
     {                                                  \
@@ -149,7 +149,7 @@ CF__OF_ONE(CF__CALLS, log, float, double)
 CF__OF_ONE(CF__CALLS, tanh, float, double)
 #undef CF__CALLS
 
-/* Compilers get flags so that these names are not builtins. The functions have other symbols than in the C library. */
+/* Flags tell compilers that these names are no builtins. The symbols differ from those of the C library. */
 #define CF__REPLACES(name, T, parameters, arguments)         \
     T name parameters CF__NO_THROW __asm__("cf__of_" #name); \
     inline CF__INLINE T name parameters CF__NO_THROW         \

@@ -14,7 +14,7 @@ CF__FN double cf__halley(double y, double error, int sign)
     return y - step / (1 + y * step);
 }
 
-/* Inverse of erf() for x in [-1/2, 1/2]. */
+/* Returns the inverse of erf() for x in [-1/2, 1/2]. */
 CF__FN double cf__erfinv_middle(double x)
 {
     double y = 0.886226925452758 * x; /* the slope at 0, which gives a value that is 7 percent too small at 1/2 */
@@ -23,7 +23,7 @@ CF__FN double cf__erfinv_middle(double x)
     return y;
 }
 
-/* Computes exp(x * x) * erfc(x). For large x it uses the continued fraction of Abramowitz and Stegun, 7.1.14. */
+/* Returns exp(x * x) * erfc(x), for large x by the continued fraction of Abramowitz and Stegun, 7.1.14. */
 CF__FN double cf__erfcx(double x)
 {
     const double one_over_sqrt_pi = 0.56418958354775628695;
@@ -45,8 +45,8 @@ CF__FN double cf__erfcinv_tail(double x)
     double y = sqrt(sqrt(t * t - 2 * half / a) - t);
     for (int i = 0; i < 4; i++)
         y = cf__halley(y, erfc(y) - x, -1);
-    const int steps = x < 2.2250738585072014e-308 ? 2 : 0; /* erfc() is denormal there */
-    for (int i = 0; i < steps; i++) {                      /* Newton's method on its logarithm */
+    const int steps = x < 2.2250738585072014e-308 ? 2 : 0; /* erfc(y) is denormal for such x */
+    for (int i = 0; i < steps; i++) {                      /* Newton's method on the logarithm of erfc() */
         const double half_sqrt_pi = 0.88622692545275801365, scaled = cf__erfcx(y);
         y += (log(scaled) - y * y - log(x)) * scaled * half_sqrt_pi;
     }

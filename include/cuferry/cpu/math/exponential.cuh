@@ -20,7 +20,7 @@ CF__FN CF__INLINE double cf__power_of_two(double, int n)
     return cf__cast<double>((unsigned long long)(n + 1023) << 52);
 }
 
-/* The higher part of ln 2 has so few bits that its product with an exponent is exact. */
+/* ln 2 as a sum of two numbers. The higher one has so few bits that its product with an exponent is exact. */
 template <typename T> struct cf__ln2;
 
 template <> struct cf__ln2<float> {
@@ -31,7 +31,7 @@ template <> struct cf__ln2<double> {
     static constexpr double high = 0x1.62e42feep-1, low = 0x1.a39ef35793c76p-33;
 };
 
-/* (exp(r) - 1 - r) / (r * r) for r in [-ln 2 / 2, ln 2 / 2]. Relative to exp(r), the errors are 2^-28 and 2^-63. */
+/* Returns (exp(r) - 1 - r) / (r * r) for |r| <= ln 2 / 2. Errors relative to exp(r): 2^-28 (float), 2^-63 (double). */
 CF__FN CF__INLINE float cf__exp_series(float r)
 {
     return 0.499999935f + r * (0.166665209f + r * (0.0416683801f + r * (0.00836870836f + r * 0.00138148424f)));
@@ -47,8 +47,8 @@ CF__FN CF__INLINE double cf__exp_series(double r)
     return first + r4 * (second + r4 * third);
 }
 
-/* 2 atanh(s) / s - 2 as a function of z = s * s, for s up to 0.172. Relative to 2 atanh(s), the errors are 2^-30 and
- * 2^-59. */
+/* Returns 2 atanh(s) / s - 2 from z = s * s, for s up to 0.172. Relative to 2 atanh(s), the errors are 2^-30 (float)
+ * and 2^-59 (double). */
 CF__FN CF__INLINE float cf__log_series(float z)
 {
     return z * (0.666667757f + z * (0.399775846f + z * 0.298712065f));
@@ -62,8 +62,8 @@ CF__FN CF__INLINE double cf__log_series(double z)
                 z2 * (0.2857142873943326 + z * 0.222221988155251332 + z2 * last));
 }
 
-/* Below `least` the result is 0, and above `most` it is infinite. `bias` - 1/2 makes the exponent of `least` positive.
- * The power of two is applied as two factors, because the power for a denormal result is not a normal number. */
+/* Returns exp(x), which is 0 below `least` and infinite above `most`. `bias` - 1/2 makes the exponent of `least`
+ * positive. The power of two is multiplied as two factors, because a denormal power is no normal number. */
 template <typename T> CF__FN CF__INLINE T cf__exp(T x, T least, T most, int bias)
 {
     const T from = x > least ? x : least, at = from < most ? from : most;
@@ -103,7 +103,7 @@ CF__FN CF__INLINE double cf__split(double x, int *exponent)
     return cf__cast<double>(bits - ((unsigned long long)*exponent << 52));
 }
 
-/* Denormal numbers are multiplied by 2 to the power `shift`, which makes them normal. */
+/* Returns log(x). A denormal x is multiplied by 2 to the power `shift`, which makes it normal. */
 template <typename T> CF__FN CF__INLINE T cf__log(T x, T least_normal, int shift)
 {
     const bool is_denormal = x < least_normal;

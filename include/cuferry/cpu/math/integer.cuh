@@ -66,14 +66,14 @@ CF__FN unsigned int cf__select_bytes(unsigned int x, unsigned int y, unsigned in
     return chosen;
 }
 
-/* Unlike in PTX, only three bits of a selector are used, so no sign is replicated. */
+/* Selects four bytes of y:x. Only three bits of a selector count, unlike in PTX, so that no sign is copied. */
 CF__FN unsigned int __byte_perm(unsigned int x, unsigned int y, unsigned int selectors)
 {
     return cf__select_bytes(x, y, selectors & 0x7777);
 }
 
-/* Return the high half of high:low << shift, or the low half of high:low >> shift. The shift is taken modulo 32, or
- * limited to 32. */
+/* Functions that return the high half of high:low << shift, or the low half of high:low >> shift. The shift is taken
+ * modulo 32, or is limited to 32. */
 CF__FN unsigned int __funnelshift_l(unsigned int low, unsigned int high, unsigned int shift)
 {
     return (unsigned int)(((unsigned long long)high << 32 | low) << (shift & 31) >> 32);
@@ -178,7 +178,7 @@ template <typename A, typename B> CF__FN unsigned int cf__dot(unsigned int a, un
     return c;
 }
 
-/* The dot products of four bytes of each word, and of two halves of a with the lower or the higher two bytes of b. */
+/* Defines the dot products of four bytes of a and b, and of two halves of a with two bytes of b. */
 #define CF__DOT(T, byte, half, bytes, halves)                       \
     CF__FN T __dp4a(T a, T b, T c)                                  \
     {                                                               \

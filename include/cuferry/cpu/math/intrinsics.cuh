@@ -29,7 +29,7 @@
 #define __sincosf(x, sine, cosine) sincosf(x, sine, cosine)
 #define cf__fast(function, x) function(x)
 
-/* Returns what is documented for a GPU: for a finite divisor beyond 2^126 the result is 0, or NaN if x is infinite. */
+/* Returns x / y as CUDA documents it: if 2^126 < |y| < infinity, the result is 0, or NaN for an infinite x. */
 CF__FN float __fdividef(float x, float y)
 {
     const float size = fabsf(y);
@@ -46,7 +46,7 @@ CF__FN double fdivide(double x, double y)
     return x / y;
 }
 
-/* Clamps x to [0, 1]; 0 for NaN. */
+/* Returns x limited to [0, 1], and 0 for NaN. */
 CF__FN float __saturatef(float x)
 {
     return x > 0 ? (x < 1 ? x : 1) : 0;

@@ -10,7 +10,7 @@
 
 /* ---- Smaller and larger ---- */
 
-/* min() and max() of two types, which are converted as in C. */
+/* Defines min() and max() of two types, which are converted to T as in C. */
 #define CF__MIN_MAX(A, B, T)              \
     CF__FN T min(A a, B b)                \
     {                                     \
@@ -101,7 +101,7 @@ template <> struct cf__real<float> {
 CF__MATH(rsqrt, (T)1 / sqrt(x))
 CF__MATH(rcbrt, (T)1 / cbrt(x))
 
-/* The sine or the cosine of pi times x. x is reduced to [-1/4, 1/4], so that results of 0 and 1 are exact. */
+/* Returns the sine or cosine of pi times x. x is reduced to [-1/4, 1/4], so that results of 0 and 1 are exact. */
 template <typename T> CF__FN T cf__turn(T x, int shift)
 {
     const T pi = (T)3.14159265358979323846;

@@ -41,7 +41,7 @@ template <bool is_short, typename T> CF__FN CF__INLINE constexpr T cf__remainder
 
 #else
 
-/* Only the low 32 bits of the count are used. If the count is at least the width, only copies of the sign remain. */
+/* Shifts by the count's low 32 bits. A count that is not less than the width leaves only copies of the sign. */
 template <typename T, typename Count> CF__FN CF__INLINE constexpr T cf__shift_left(T x, Count count)
 {
     typedef std::make_unsigned_t<T> bits;
@@ -107,17 +107,17 @@ template <typename T> struct cf__is_object {
 
 template <typename T> using cf__if_number = std::enable_if_t<!cf__is_object<T>::value, int>;
 
-/* For operands of a class, the class's operator decides by which kind of reference it takes each of them. */
+/* A class's own operator decides by which kind of reference it takes each operand. */
 template <typename X, typename Y>
 using cf__if_class_operator = std::enable_if_t<cf__is_object<X>::value || cf__is_object<Y>::value, int>;
 
-/* Holds a left operand. A number is held by value unless `keeps`, because no reference can bind to a bit-field; an
- * object is held by reference. */
+/* Holds the left operand of an operator: an object by reference, and a number by value unless `keeps`, because no
+ * reference can be bound to a bit-field. */
 template <typename Tag, typename T> struct cf__held {
     T cf__value;
 };
 
-/* Assigns, and returns the variable. For a volatile variable it returns the number, because compilers warn about a
+/* Assigns a value and returns the variable, or the number for a volatile variable, because compilers warn about a
  * volatile variable whose value is not used. */
 template <typename T, typename Value> CF__FN CF__INLINE constexpr decltype(auto) cf__assign(T &variable, Value value)
 {
@@ -129,7 +129,7 @@ template <typename T, typename Value> CF__FN CF__INLINE constexpr decltype(auto)
     }
 }
 
-/* The count of a shift, which may be an object that converts to a number. */
+/* Returns the count of a shift as a number. The count may be an object that converts to a number. */
 template <typename T> CF__FN CF__INLINE constexpr auto cf__count_of(T &&count)
 {
     if constexpr (cf__is_object<T>::value)
@@ -138,7 +138,7 @@ template <typename T> CF__FN CF__INLINE constexpr auto cf__count_of(T &&count)
         return count;
 }
 
-/* Templates that tell whether an operator takes operands of types X and Y. */
+/* Defines a template that tells if an operator takes operands of types X and Y. */
 #define CF__DETECTOR(name, expression)                                                                        \
     template <typename X, typename Y, typename = void> struct name : std::false_type {                        \
     };                                                                                                        \
@@ -258,13 +258,13 @@ CF__OPERATOR(cf__right, >>, <<, (cf__shift_right<Result>((Result)x, cf__count_of
 #undef CF__OPERATOR
 #undef CF__DETECTOR
 
-/* These are temporary objects. So the operators above match better than a class's template for any `const T &` or `T
- * &`. */
+/* These tags are temporary objects, so that the operators above match better than an operator of a class that takes any
+ * `const T &` or `T &`. */
 #define cf__over cf__over_type<false>()
 #define cf__modulo cf__modulo_type<false>()
 #define cf__left cf__left_type<false>()
 #define cf__right cf__right_type<false>()
-/* These are for files with operators that change a number on their left. */
+/* These tags are for files with operators that change a number on their left. */
 #define cf__over_kept cf__over_type<true>()
 #define cf__modulo_kept cf__modulo_type<true>()
 #define cf__left_kept cf__left_type<true>()
@@ -272,8 +272,8 @@ CF__OPERATOR(cf__right, >>, <<, (cf__shift_right<Result>((Result)x, cf__count_of
 
 /* ---- Objects ---- */
 
-/* Returns one of two objects. A small one is copied, not chosen by address, so that compilers can keep its members in
- * registers. */
+/* Returns one of two objects. A small object is copied instead of chosen by address, so that compilers can keep its
+ * members in registers. */
 template <typename T> CF__FN CF__INLINE constexpr T cf__choose(bool is_first, const T &first, const T &second)
 {
     if constexpr (__is_trivially_copyable(T) && sizeof(T) <= 64) {

@@ -18,7 +18,7 @@ template <typename Bits, typename Float> CF__FN Float cf__odd(Float x, Float res
     Bits bits = cf__cast<Bits>(x);
     if (!(rest != 0) || bits & 1)
         return x;
-    /* Both neighbours of an even number x are odd. */
+    /* Both neighbours of the even number x are odd. */
     return cf__cast<Float>((x > 0) == (rest > 0) || x == 0 ? bits + 1 : bits - 1);
 }
 
@@ -54,12 +54,12 @@ CF__FN double cf__integer_odd(long long x)
 
 /* ---- Conversions from double to float, towards 0, up and down, under CUDA's names ---- */
 
-/* Returns the next number above x if `up`, else the next number below x. If x is infinite, it is infinite in the
- * opposite direction. */
+/* Returns the next number above x if `up`, else the next number below x. An infinite x gives the infinity of the
+ * opposite sign. */
 template <typename Bits, typename Float> CF__FN Float cf__step(Float x, bool up)
 {
     const Bits bits = cf__cast<Bits>(x);
-    if (x == 0) /* the smallest number, with the sign of the direction */
+    if (x == 0) /* the result is the smallest number, with the sign of the direction */
         return up ? cf__cast<Float>((Bits)1) : -cf__cast<Float>((Bits)1);
     return cf__cast<Float>((x > 0) == up ? bits + 1 : bits - 1);
 }

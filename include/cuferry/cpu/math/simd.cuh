@@ -4,14 +4,14 @@
 
 #include <cuferry/cpu/words.cuh>
 
-/* Returns the part of a word at bit `at` as a number. The part has `bits` bits. */
+/* Returns the part of a word that begins at bit `at` and has `bits` bits, as a number. */
 template <int bits, bool has_sign> CF__FN CF__INLINE long long cf__part(unsigned long long word, int at = 0)
 {
     const unsigned int high = (unsigned int)(word >> at) << (32 - bits);
     return has_sign ? (long long)((int)high >> (32 - bits)) : (long long)(high >> (32 - bits));
 }
 
-/* Applies a function to each part of the words and returns a word of the results. */
+/* Applies a function to the parts of words, and returns the word that consists of the results. */
 template <int bits, bool has_sign, typename Function, typename... Words>
 CF__FN CF__INLINE unsigned int cf__by_parts(Function function, Words... words)
 {
@@ -33,7 +33,7 @@ CF__FN CF__INLINE long long cf__lesser(long long x, long long y)
     return y < x ? y : x;
 }
 
-/* Saturates a number to `bits` bits. */
+/* Returns the number nearest to x that fits `bits` bits. */
 template <int bits, bool has_sign> CF__FN CF__INLINE long long cf__saturated(long long x)
 {
     const long long past = 1ll << (has_sign ? bits - 1 : bits);
@@ -65,7 +65,7 @@ template <int bits, bool has_sign> CF__FN CF__INLINE long long cf__saturated(lon
         constexpr int bits = 8;                                                                                      \
         return cf__by_parts<bits, has_sign>([](long long x, long long y) -> long long { return expression; }, a, b); \
     }
-/* Sets all bits of a part if the comparison holds (__vcmp), or its lowest bit (__vset). */
+/* Defines a comparison of parts: if it holds, all bits of a part are set (__vcmp), or the lowest bit (__vset). */
 #define CF__SIMD_COMPARISON(name, has_sign, operator)       \
     CF__SIMD(__vcmp##name, has_sign, x operator y ? -1 : 0) \
     CF__SIMD(__vset##name, has_sign, x operator y)
@@ -135,7 +135,7 @@ CF__SIMD_SUM(u4, 8)
             },                                                                                       \
             a, b, c);                                                                                \
     }
-/* The greatest or the least of the numbers, but at least 0. */
+/* Defines functions that return the greatest or the least number, or 0 if that is negative. */
 #define CF__EXTREME_RELU(name, kind, T, bits, of_two)                                                                \
     CF__FN T __vi##name##_##kind##_relu(T a, T b)                                                                    \
     {                                                                                                                \
@@ -150,8 +150,8 @@ CF__SIMD_SUM(u4, 8)
     {                                                                                                                \
         return __vimax_##kind##_relu(__viadd##name##_##kind(a, b, c), 0);                                            \
     }
-/* The greater or the lesser of two words. Also writes whether the first word was chosen, which it is if both are
- * equal. */
+/* Defines a function that returns the greater or the lesser of two words, and stores if the first one was chosen, as it
+ * is for equal words. */
 #define CF__EXTREME_OF_WORDS(name, kind, T, operator)       \
     CF__FN T __vib##name##_##kind(T a, T b, bool *is_first) \
     {                                                       \

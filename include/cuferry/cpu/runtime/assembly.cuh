@@ -43,7 +43,7 @@ CF__FN unsigned int cf__ptx_warps()
     return (blockDim.x * blockDim.y * blockDim.z + 31) / 32;
 }
 
-/* Nanoseconds. */
+/* Returns a time in nanoseconds. */
 CF__FN unsigned long long cf__ptx_time()
 {
     struct timespec now;
@@ -53,7 +53,7 @@ CF__FN unsigned long long cf__ptx_time()
 
 /* ---- Bits ---- */
 
-/* Returns the position of the highest bit that differs from the sign, or all ones if there is none. */
+/* Returns the position of the highest bit that differs from the sign; all ones if all bits are equal. */
 template <typename T> CF__FN unsigned int cf__ptx_bfind(T x)
 {
     return 63u - (unsigned int)__clzll(x < (T)0 ? ~(long long)x : (long long)x);
@@ -65,7 +65,7 @@ template <typename T> CF__FN unsigned int cf__ptx_bfind_shift(T x)
     return place == UINT_MAX ? place : CHAR_BIT * (unsigned int)sizeof(T) - 1 - place;
 }
 
-/* A mask of `count` bits; `count` may exceed the width of a word. */
+/* Returns a mask with the lowest `count` bits set. The count may exceed the width of a word. */
 CF__FN unsigned long long cf__ptx_mask(unsigned int count)
 {
     return count < 64 ? (1ull << count) - 1 : ~0ull;
@@ -96,7 +96,7 @@ template <typename T> CF__FN T cf__ptx_bfi(T x, T into, unsigned int at, unsigne
     return (T)((into & ~mask) | ((unsigned long long)x << at & mask));
 }
 
-/* Bit 4 x + 2 y + z of the table is the result for the bits x, y and z. */
+/* Returns for each place of the bits x, y and z the bit number 4 x + 2 y + z of the table. */
 CF__FN unsigned int cf__ptx_lop3(unsigned int x, unsigned int y, unsigned int z, unsigned int table)
 {
     unsigned int result = 0;
@@ -165,7 +165,7 @@ template <typename T, typename From> CF__FN T cf__ptx_clamp(From x)
     return (T)((__int128)x < least ? least : (__int128)x > most ? most : (__int128)x);
 }
 
-/* The instructions dp4a and dp2a. Their operands may be signed or unsigned. */
+/* The instructions dp4a and dp2a, whose operands may be signed or unsigned. */
 template <typename A, typename B> CF__FN unsigned int cf__ptx_dp4a(A a, B b, unsigned int c)
 {
     typedef std::conditional_t<std::is_signed<A>::value, signed char, unsigned char> of_a;
@@ -185,13 +185,13 @@ template <typename A, typename B> CF__FN unsigned int cf__ptx_dp2a_hi(A a, B b, 
     return cf__ptx_dp2a_lo(a, (B)((unsigned int)b >> 16), c);
 }
 
-/* Returns `value`, or the canonical NaN of PTX if x or y is NaN. */
+/* Returns `value`; if x or y is NaN, returns the NaN that PTX gives. */
 CF__FN float cf__ptx_keep_nan(float value, float x, float y)
 {
     return x != x || y != y ? cf__cast<float>(0x7fffffff) : value;
 }
 
-/* Gives a nonnegative value the sign of the product of x and y. */
+/* Returns a value that is not negative with the sign of the product of x and y. */
 CF__FN float cf__ptx_of_signs(float value, float x, float y)
 {
     const unsigned int sign = (cf__cast<unsigned int>(x) ^ cf__cast<unsigned int>(y)) & 0x80000000;

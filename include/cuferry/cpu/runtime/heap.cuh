@@ -10,7 +10,7 @@
 
 #define CF__HEAP __attribute__((weak))
 
-/* Compilers assume that new returns memory. So if there is no memory, the launch fails. */
+/* Returns memory for new. The launch fails without memory, since compilers assume that new returns some. */
 CF__FN void *cf__heap(size_t size, size_t align)
 {
     void *memory;
@@ -54,7 +54,7 @@ CF__DELETE(void *memory, std::align_val_t)
 CF__DELETE(void *memory, size_t, std::align_val_t)
 #undef CF__DELETE
 
-/* Called in place of a pure virtual function. */
+/* The function that compilers call in place of a pure virtual function. */
 extern "C" __attribute__((weak, visibility("hidden"))) void __cxa_pure_virtual()
 {
     cf__fail(0, "a pure virtual function", "", 0);

@@ -15,7 +15,7 @@ CF__FN CF__INLINE void cf__copy_part(const Group &group, void *to, const void *f
     const size_t begin = each * rank + (rank < more ? rank : more);
     size_t own = each + (rank < more);
 #if defined CF__THREADS_CHECKED
-    __asm__("" : "+r"(own)); /* without this, compilers would warn about the copy */
+    __asm__("" : "+r"(own)); /* compilers would warn about the copy without this statement */
 #endif
     __builtin_memcpy(static_cast<char *>(to) + begin, static_cast<const char *>(from) + begin, own);
 }

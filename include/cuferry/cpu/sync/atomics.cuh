@@ -16,7 +16,7 @@ template <typename T, typename Change> CF__FN T cf__atomic(T *address, Change ch
     return old;
 }
 
-/* Replaces *address by `value` if worse(*address, value). Otherwise nothing is written. */
+/* Replaces *address by `value` if worse(*address, value) is true, and returns the old value. */
 template <typename T, typename Worse> CF__FN T cf__atomic_better(T *address, T value, Worse worse)
 {
     T old;
@@ -57,7 +57,7 @@ CF__ATOMIC_INTEGER(unsigned int)
 CF__ATOMIC_INTEGER(unsigned long long)
 #undef CF__ATOMIC_INTEGER
 
-/* CUDA has no atomicAdd() and no atomicExch() of long long. */
+/* CUDA declares no atomicAdd() and no atomicExch() for long long. */
 CF__ATOMIC_ONE(atomicMin, long long,
                return cf__atomic_better(address, value, [](long long old, long long other) { return other < old; });)
 CF__ATOMIC_ONE(atomicMax, long long,
@@ -91,7 +91,7 @@ CF__ATOMIC_ONE(atomicAdd, float, return cf__atomic(address, [=](float old) { ret
 CF__ATOMIC_ONE(atomicAdd, double, return cf__atomic(address, [=](double old) { return old + value; });)
 CF__ATOMIC_ONE(atomicExch, float, float old; __atomic_exchange(address, &value, &old, __ATOMIC_RELAXED); return old;)
 
-/* Each component is added atomically, but not the vector as a whole. */
+/* Each component is added atomically. The vector as a whole is not. */
 CF__ATOMIC_ONE(atomicAdd, float2, return {atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y)};)
 CF__ATOMIC_ONE(atomicAdd, float4,
                return {atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y),

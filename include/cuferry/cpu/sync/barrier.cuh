@@ -91,7 +91,7 @@ CF__FN CF__INLINE void cf__await(const uint64_t *word, uint64_t phase, const cha
     }
 }
 
-/* Arrives and waits for the other threads. */
+/* Arrives at the barrier, and waits for all other threads. */
 template <bool is_of_block, typename Completion>
 CF__FN CF__INLINE void cf__meet(uint64_t *word, Completion &completion, const char *too_many, const char *what,
                                 const char *file, int line)

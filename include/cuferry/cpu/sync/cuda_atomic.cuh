@@ -30,7 +30,7 @@ CF__FN void atomic_signal_fence(memory_order order)
     __atomic_signal_fence((int)order);
 }
 
-/* Returns the memory order for a comparison that fails. */
+/* Returns the memory order that a failed comparison has if a successful one has `order`. */
 CF__FN constexpr memory_order cf__failing(memory_order order)
 {
     return order == memory_order_acq_rel   ? memory_order_acquire
@@ -55,7 +55,7 @@ template <typename T> class cf__locked
     {
     }
 
-    /* Calls a function with the value while holding the lock. */
+    /* Calls a function with the value while the lock is held. */
     template <typename Use> auto use(Use used) -> decltype(used(*static_cast<T *>(nullptr)))
     {
         struct hold {

@@ -16,7 +16,7 @@
 
 namespace cuda
 {
-/* The barrier's word is the first member. It is the only one if phases have no completion function. */
+/* The state of a barrier. The word is its first member, and its only one without a completion function. */
 struct cf__barrier_word {
     uint64_t cf__word;
 };
@@ -139,7 +139,7 @@ template <bool is_of_block, typename Completion> class cf__barrier : cf__barrier
     }
 
   private:
-    /* Other threads run during the given time. */
+    /* Returns true if `phase` ends within the given time. Other threads run in that time. */
     bool cf__try(arrival_token phase, long long nanoseconds) const
     {
         return cf__await_for(&this->cf__word, phase, nanoseconds);
@@ -195,7 +195,7 @@ CF__FN CF__INLINE async_contract_fulfillment cf__fulfil(const Group &group, void
     return none;
 }
 
-/* Only for barriers and pipelines there is a type here, so that other objects do not compile. */
+/* Is defined for barriers and pipelines only, so that copies with other objects do not compile. */
 template <typename Tracker> struct cf__tracking;
 template <thread_scope Scope, typename Completion> struct cf__tracking<barrier<Scope, Completion>> {
     typedef async_contract_fulfillment type;

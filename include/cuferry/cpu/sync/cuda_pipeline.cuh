@@ -39,9 +39,9 @@ template <thread_scope Scope> class pipeline
     };
 
     cf__pipeline_stage *stages;
-    uint32_t *threads; /* NULL after this thread has quit */
+    uint32_t *threads; /* number of the pipeline's threads; NULL after this thread has quit */
     uint8_t count;
-    end head = {0, CF_HOST_PHASE}; /* in the first round, no producer waits */
+    end head = {0, CF_HOST_PHASE}; /* no producer waits in the first round */
     end tail = {0, 0};
 
     void arrive(uint64_t *word, end &at, const char *too_many, const char *file, int line)
@@ -70,7 +70,7 @@ template <thread_scope Scope> class pipeline
             (void)quit();
     }
 
-    /* Returns true if this is the last thread to quit. */
+    /* Leaves the pipeline; returns true if all other threads have left it. */
     bool quit()
     {
         const bool is_last = __atomic_sub_fetch(threads, 1, __ATOMIC_ACQ_REL) == 0;

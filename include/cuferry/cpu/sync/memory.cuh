@@ -7,7 +7,7 @@
 
 #include <cuferry/cpu/words.cuh>
 
-/* The CPU's caches ignore hints. */
+/* A load with a hint for caches. The CPU ignores the hint. */
 #define CF__LOAD(name)                                    \
     template <typename T> CF__FN T name(const T *address) \
     {                                                     \
@@ -21,7 +21,7 @@ CF__LOAD(__ldlu)
 CF__LOAD(__ldcv)
 #undef CF__LOAD
 
-/* The type is deduced only from the pointer: __stcg(x, 0) accepts a float * too. */
+/* The type of a stored value, which is deduced from the pointer alone: __stcg(x, 0) also accepts a float *. */
 template <typename T> struct cf__stored {
     typedef T type;
 };
@@ -61,7 +61,7 @@ CF__FN void cudaTriggerProgrammaticLaunchCompletion()
 {
 }
 
-/* A counter that increases with time. */
+/* Returns a counter that increases with time. */
 CF__FN long long clock64()
 {
 #if defined __x86_64__

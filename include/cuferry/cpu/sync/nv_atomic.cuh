@@ -19,10 +19,10 @@
 #define __NV_THREAD_SCOPE_DEVICE 3
 #define __NV_THREAD_SCOPE_SYSTEM 4
 
-/* The scope is the last parameter and optional. */
+/* The last parameter of these functions, the scope, is optional. */
 #define CF__SCOPE int = __NV_THREAD_SCOPE_SYSTEM
 
-/* The type is deduced only from the pointer. */
+/* The type of an operand, which is deduced from the pointer alone. */
 template <typename T> struct cf__operand {
     typedef T type;
 };

@@ -31,7 +31,7 @@ CF__FN unsigned int __isShared(const void *address)
  * followed by an offset of this many bits. */
 #define CF__SHARED_BITS 20
 
-/* A variable includes the byte after it here, because the end of a variable also has an address. */
+/* Counts the byte after a variable as a part of it, because the end of a variable has an address, too. */
 CF__FN size_t __cvta_generic_to_shared(const void *address, CF__WHERE)
 {
     const cf_host_block *block = cf__index.state;
@@ -68,7 +68,7 @@ CF__FN void *__cvta_global_to_generic(size_t address)
     return (void *)address;
 }
 
-/* Local variables of threads count as global memory. */
+/* Returns 1 also for a thread's local variables, which count as global memory. */
 CF__FN unsigned int __isGlobal(const void *address)
 {
     return !__isShared(address);

@@ -9,8 +9,8 @@
 /* The last parameters of a function that kernels call. By default they are the source location of the call. */
 #define CF__WHERE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
-/* Restores the indices of the running thread after other threads have run. This happens unconditionally, so that
- * compilers know the values for later reads and load them only once. */
+/* Restores the indices of the running thread after other threads have run. No condition guards the stores, so that
+ * compilers know the values and load them only once. */
 CF__FN CF__INLINE void cf__resume(const cf__running &turn)
 {
     static_cast<cf__running &>(cf__index) = turn;
@@ -73,7 +73,7 @@ extern "C" void cf__checked_end(const char *file, int line);
 
 /* ---- __shared__ ---- */
 
-/* Shape of a variable's type, for tools. */
+/* The shape of a variable of type T, for tools. */
 template <typename T> struct cf__shape_of {
     static constexpr cf_host_shape get(int)
     {
@@ -132,7 +132,7 @@ template <typename T> struct cf__element_of<T[]> {
 };
 template <typename T> using cf__element = typename cf__element_of<T>::type;
 
-/* An extern __shared__ array that is declared outside of functions. It converts to the type that is needed. */
+/* An extern __shared__ array of a file. It converts to the type that an expression needs. */
 template <typename T> struct cf__dynamic_array {
     template <typename U> operator U *() const
     {
@@ -171,7 +171,7 @@ CF__FN void __trap(CF__WHERE)
     cf__fail(0, "__trap()", file, line);
 }
 
-/* A thread that polls memory sleeps, so that the thread that will write the memory can run. */
+/* Sleeps. A thread that polls memory sleeps so that the thread that will write the memory can run. */
 CF__FN void __nanosleep(unsigned int)
 {
     if (cf_host_block *block = cf__index.state) {

@@ -23,8 +23,8 @@ extern "C" cf__bits128 __tsan_atomic128_compare_exchange_val(volatile cf__bits12
                                                              cf__bits128 value, int order, int other);
 #endif
 
-/* Replaces the value by `value` if it equals `expected`, and returns the old value. The memory order is always the
- * strictest one; only checking tools use `order`. */
+/* Replaces the 16 bytes at `address` by `value` if they equal `expected`; returns the old bytes. The memory order is
+ * always the strictest one; only checking tools use `order`. */
 CF__FN cf__bits128 cf__exchange128(cf__bits128 *address, cf__bits128 expected, cf__bits128 value,
                                    [[maybe_unused]] int order)
 {
@@ -45,8 +45,8 @@ CF__FN cf__bits128 cf__exchange128(cf__bits128 *address, cf__bits128 expected, c
 #else
     unsigned long long low, high, next_low, next_high;
     unsigned int is_lost;
-    /* If the comparison fails, the old value is written back. This store succeeds only if both halves were read at
-     * once. */
+    /* A failed comparison writes the old value back. This store succeeds only if both halves were read at once.
+     * */
     __asm__ volatile("dmb ish\n"
                      "0:\n"
                      "ldaxp %[low], %[high], [%[address]]\n"
@@ -83,7 +83,7 @@ template <typename T> CF__FN T cf__of_bits128(cf__bits128 bits)
     return *reinterpret_cast<T *>(bytes);
 }
 
-/* Returns the old value. */
+/* Replaces *address by `value` if it equals `expected`, and returns the old value. */
 template <typename T> CF__FN T cf__compare_and_swap128(T *address, const T &expected, const T &value, int order)
 {
     return cf__of_bits128<T>(cf__exchange128(reinterpret_cast<cf__bits128 *>(address), cf__to_bits128(expected),

@@ -82,7 +82,7 @@ template <typename T> class alignas(2 * sizeof(T)) complex
         return *this = *this / z;
     }
 
-    /* Friend functions convert their operands, so that z * 2 works. A real operand costs less than a complex one. */
+    /* Friend functions convert their operands, so that z * 2 compiles. A real operand costs less than a complex one. */
 
     friend constexpr complex operator+(const complex &z)
     {
@@ -139,7 +139,7 @@ template <typename T> class alignas(2 * sizeof(T)) complex
         return complex(a * b.re_, a * b.im_);
     }
 
-    /* Divides by the larger part of b first, so that nothing overflows (Smith). */
+    /* Divides by the larger part of b first, so that no intermediate result overflows (Smith's method). */
     friend constexpr complex operator/(const complex &a, const complex &b)
     {
         const T c = b.re_, d = b.im_;
@@ -254,8 +254,8 @@ template <typename T> complex<T> pow(const T &z, const complex<T> &exponent)
 }
 } /* namespace cf__ */
 
-/* Names of the functions in both of CUDA's namespaces: first the functions that also take real numbers, then the
- * others. */
+/* The names of the functions in both of CUDA's namespaces. Functions that also take real numbers come first.
+ * */
 #define CF__COMPLEX_FUNCTIONS(X)                                                                                   \
     X(abs)                                                                                                         \
     X(acos)                                                                                                        \

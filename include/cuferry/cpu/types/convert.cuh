@@ -9,8 +9,8 @@
 
 #include <cuferry/cpu/words.cuh>
 
-/* Truncates x. A value out of range becomes the nearest integer in range. NaN becomes 0, or only the top bit is set if
- * either type has 64 bits. The code has no branches, so that loops can be vectorized. */
+/* Truncates x. A value out of range gives the nearest integer in range. NaN gives 0, or the top bit alone if one of the
+ * types has 64 bits. The code has no branches, so that loops can be vectorized. */
 template <typename Integer, typename Float> CF__FN CF__INLINE constexpr Integer cf__saturate(Float x)
 {
     constexpr bool is_signed = (Integer)-1 < (Integer)1, is_wide = sizeof(Integer) == 8 || sizeof(Float) == 8;
@@ -35,7 +35,7 @@ template <typename Integer, typename Float> CF__FN CF__INLINE constexpr Integer 
     return (Integer)cf__saturate<std::conditional_t<(sizeof(Integer) < sizeof(int)), small, Integer>>(x);
 }
 
-/* Converts x to an integer, as a cast does on a GPU. */
+/* Converts x to an integer as a GPU's cast does. */
 template <typename Integer, typename From> CF__FN CF__INLINE constexpr Integer cf__convert(From &&x)
 {
     typedef std::decay_t<From> plain;
@@ -71,7 +71,7 @@ using cf__is_integer =
     std::integral_constant<bool, std::is_integral<T>::value && !std::is_same<std::remove_cv_t<T>, bool>::value &&
                                      sizeof(T) <= 8>;
 
-/* The generator turns (T)x into (T)(cf__to<T>)x, whatever type T is. */
+/* The conversion in (T)(cf__to<T>)x, which the generator writes for (T)x, whatever type T is. */
 template <typename T, bool is_integer = cf__is_integer<T>::value> struct cf__way_to {
     typedef T type;
 };
@@ -91,8 +91,8 @@ template <typename To, typename Float>
 using cf__is_made_of = std::integral_constant<bool, std::is_class<To>::value && std::is_convertible<Float, To>::value &&
                                                         !std::is_assignable<To &, cf__only<Float>>::value>;
 
-/* A float that converts to integers as on a GPU. If the assigned variable is not an integer, it converts to that type
- * as usual. */
+/* A float that converts to integers as on a GPU. An assigned variable of another type gets the usual conversion.
+ * */
 template <typename Float> struct cf__soft {
     Float cf__value;
 
@@ -132,7 +132,7 @@ struct cf__set_type {
 
 constexpr cf__set_type cf__set{};
 
-/* Operators such as i += x, where the sum is computed as a float and then converted to an integer. */
+/* Defines operators such as i += x, which compute in float and convert the result to an integer. */
 #define CF__UPDATE(op)                                                                      \
     template <typename T, typename Float>                                                   \
     CF__FN CF__INLINE constexpr T &operator op##=(T &variable, const cf__soft<Float> value) \

@@ -23,7 +23,7 @@
     X(float, float, 8, 16)                        \
     X(double, double, 16, 16)
 
-/* The forms with 4 components of these types also exist with two other alignments. */
+/* The types whose forms with 4 components also exist with two other alignments. */
 #define CF__VECTORS_ALIGNED(X)       \
     X(long, long)                    \
     X(ulong, unsigned long)          \
