@@ -20,7 +20,7 @@ class Adopted:
 
     def __init__(self, scanner):
         self._scanner = scanner
-        self._read = {}         # path: (Image, Facts)
+        self._read = {}         # maps a path to (Image, Facts)
 
     def find(self, clauses, declaration, filled, params):
         """Returns the image of an instance or a variant, and the kernel's name in this image. `filled`: the template
@@ -52,7 +52,7 @@ class Adopted:
 
 
 def _fill_in(token, filled):
-    """Returns a string in which each {NAME} is replaced by its template argument: a number, or a type such as f32."""
+    """Returns a string in which template arguments take the place of each {NAME}: numbers, or types such as f32."""
     def argument(match):
         value = filled.get(match[1])
         if value is None:

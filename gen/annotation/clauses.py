@@ -46,14 +46,14 @@ class Clauses:
         self.device = None          # token of `device`: a device function that kernels of other files call
         self.numba = None           # token of `numba`: Numba can call this device function, too
         self.uses = {}              # kernels that an operation enqueues, name: token
-        self.internal = None        # token
-        self.name = None            # token
-        self.grid = None            # [expression]
+        self.internal = None        # token of `internal`
+        self.name = None            # token of the name in name(...)
+        self.grid = None            # list of expressions
         self.counts_blocks = False
-        self.block = None           # [expression]; [] is auto
+        self.block = None           # list of expressions; [] stands for block(auto)
         self.block_token = None
-        self.items = self.shared = self.tolerance = self.flops = self.bytes = None      # expression
-        self.cooperative = self.dependent = None        # token
+        self.items = self.shared = self.tolerance = self.flops = self.bytes = None      # an expression each
+        self.cooperative = self.dependent = None        # the token of the clause
         self.cluster = None         # (token, [expression])
         self.arrays = {}            # name: Array
         self.resident = {}          # pointers of unknown extent to memory that the device can access, name: token

@@ -124,7 +124,7 @@ class _Consistency:
             self._error(token, f'{token.text} is a pointer; split takes the integer that counts elements')
 
     def _may_be_in_place(self, token):
-        """True if a name in inplace(...) is an array that may be the same as another."""
+        """True if a name in inplace(...) is an array that may be the same array as another one."""
         name, array = token.text, self._clauses.arrays.get(token.text)
         if name not in self._params:
             self._no_parameter(token, name)

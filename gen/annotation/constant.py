@@ -215,7 +215,7 @@ class _Constants:
         return value
 
     def _find_optional_value(self, node):
-        """Returns the value of a part that the library may skip; None if it is not constant or has no value."""
+        """Returns the value of an expression that the library may skip; None if it is not constant or has no value."""
         try:
             return self._find_value(node)
         except _Never:

@@ -130,13 +130,13 @@ class _File:
             self._symbols_of(declaration)
         kernels = [kernel for kernel in (instances.read_kernel(*k) for k in self._kernels) if kernel]
         for name in self._list_structs(kernels):
-            self._is_hidden(name)       # queues a question to the compiler, whose answer the next pass reads
+            self._is_hidden(name)       # queues a question to the compiler; the next pass reads the answer
         return instances, kernels
 
     # ---- Walking over the file
 
     def _tell_unclosed(self, opened, before):
-        """Reports unclosed brackets, and drops the errors behind the first one, which may follow from it."""
+        """Reports unclosed brackets, and drops the errors after the first bracket, which may follow from it."""
         self._diagnostics.drop_behind(opened[0][0].location, before)
         for token, closing in opened:
             what = 'never closed'

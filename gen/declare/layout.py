@@ -31,7 +31,7 @@ class _Part:
         self.lines, self.fields = [], []
 
     def place(self, size, align, asked):
-        """Returns the offset of the next member."""
+        """Returns the offset of a member that is added at the end."""
         align = max([1 if self.is_packed else align] + asked)
         self.align = max(self.align, align)
         offset = 0 if self.is_union else _round_up(self.bytes, align)
@@ -311,7 +311,8 @@ class Layouts:
         return found.c, None if is_asked else ' '.join(qualifiers + [found.cxx]), size, align
 
     def _ask_member(self, record, member):
-        """Returns a member's type whose words the generator does not know; _POINTER for all pointers."""
+        """Asks the compiler for the type of a member whose words the generator does not know. Returns _POINTER for any
+        pointer."""
         at = next((i for i, t in enumerate(member.words) if t.text == '<'), 0)
         spelled = spell_tokens([t for i, t in enumerate(member.words) if i >= at or t.text not in SPECIFIERS | {
             'const', 'volatile'}])

@@ -184,7 +184,7 @@ def _within(scope, text):
 
 
 def find_known(number, types):
-    """Returns the type with a number of TypeFacts; None if the number stands for no known type."""
+    """Returns the declared type that a number in TypeFacts stands for; None if it stands for no known type."""
     if number < 0:
         return None
     known = list(BUILTIN.values())

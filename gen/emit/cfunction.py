@@ -19,7 +19,8 @@ _NESTING = 3        # greatest depth of nested values that are evaluated conditi
 
 
 def key_of(code, operand):
-    """Returns the key of a value that is read. Integer and real expressions share a member whose type is known."""
+    """Returns the key under which a function keeps a value that it reads. An integer and a real expression that read
+    the same member have the same key if the member's type is known."""
     return code, operand[:4] if code == 'MEMBER' and operand[3] else operand
 
 

@@ -227,13 +227,13 @@ def _fixed_pointers(tree, kernel):
 
 
 def _several_text(several, prefix, suffix, function):
-    """Returns the error text for types that several instances match."""
+    """Returns the error text for a call whose types fit several instances."""
     listed = '; '.join(' or '.join(f'{prefix}_{i.name}{suffix}' for i in leaf.instances) for leaf in several)
     return f'{function}: several instances have these element types; call one by its own name: {listed}'
 
 
 def _null_text(kernel, prefix, suffix):
-    """Returns the error text for null pointers with which several instances are possible."""
+    """Returns the error text for a call with null pointers that fits several instances."""
     listed = ', '.join(f'{prefix}_{i.name}{suffix}' for i in kernel.instances)
     return (f'{prefix}_{kernel.name}{suffix}: NULL has no element type, and the other pointers fit several instances; '
             f'cast NULL, or call one by its own name: {listed}')

@@ -16,7 +16,7 @@ class Tables:
         self._definitions = []
 
     def name_repeated(self):
-        """Ends the first rendering."""
+        """Ends the first rendering: from now on, arrays that were used several times get names."""
         self._is_counting = False
 
     def write_array(self, ctype, values, write_entry, name):

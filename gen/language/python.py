@@ -59,7 +59,7 @@ def spell_names(names, is_taken):
 
 
 class _Function(Call):
-    """A function of the module."""
+    """A function of the generated Python module."""
 
     def __init__(self, family, classes):
         super().__init__(family)
@@ -175,7 +175,7 @@ def spell_order(call, names):
 
 
 def escape_doc(text):
-    """Returns a kernel's comment as the text of a docstring."""
+    """Returns a kernel's comment as text that can stand in a docstring."""
     return text.replace('\\', '\\\\').replace('"""', "'''") + ' ' * text.endswith('"')
 
 

@@ -21,7 +21,7 @@ class Error(RuntimeError):
 
 
 class EINVAL(Error, ValueError):
-    """Stands for the classes of all statuses, which replace it."""
+    """Stands for the classes of all statuses: the emitter replaces this class by them."""
 
 
 _ERRORS: Dict[int, Any] = {}    # exceptions by status
@@ -167,7 +167,7 @@ def _fields_without_padding(kind):
 
 @functools.lru_cache(maxsize=None)
 def _members_of_class(kind):
-    """Returns the members of a ctypes structure in the same form."""
+    """Returns the members of a ctypes structure as {name: (offset, dtype, extents)}."""
     members = {}
     for name, ctype in _fields_without_padding(kind):
         extents = []
@@ -185,7 +185,7 @@ def _members_of_class(kind):
 
 
 def _members_of_owner(owner):
-    """Returns the members of an object with a buffer in the same form."""
+    """Returns the members of an object with a buffer as {name: (offset, dtype, extents)}."""
     if hasattr(owner, 'dtype'):
         return _members_of_dtype(owner.dtype)
     kind = type(owner)

@@ -143,7 +143,7 @@ class _Call:
         return given
 
     def _say_what_tells(self, number):
-        """Returns the end of a message: why no array tells a scalar that is missing."""
+        """Returns the end of a message about a missing scalar: the reason why no array tells its value."""
         arrays = [array for scalar, array, *_ in self.instance.inferred if scalar == number]
         passed = [array for array in arrays if array in self.shapes]
         if not passed:
@@ -178,7 +178,7 @@ class _Call:
         return shape == want or may_have_more and shape[0] > want[0] and shape[1:] == want[1:]
 
     def _for_scalars(self):
-        """Returns the end of a message with the integers that determine extents."""
+        """Returns the end of a message: a text with the integers that determine the extents."""
         words = [f'{name} = {value}' for value, (name, role) in zip(self.values, self.parameters)
                  if role == 'value' and isinstance(value, int)]
         return f' for {", ".join(words)}' if words else ''
@@ -201,9 +201,9 @@ class _Call:
         self.is_made = bool(missing) and missing == {n for n, (_, role) in enumerate(self.parameters) if role == 'out'}
 
     def _place(self):
-        """Returns the stream and the other streams for which it has to wait; None if the arrays are on the host. A
-        caller who gives a stream orders it after the current streams of CuPy and PyTorch; other arrays tell the streams
-        for which it has to wait."""
+        """Returns the stream of a call and the other streams for which it has to wait; None if the arrays are on the
+        host. A stream from the caller waits for the current streams of CuPy and PyTorch; without one, arrays tell their
+        streams."""
         on_gpu = {number: view for number, view in self.views.items() if view.device != -1}
         if not on_gpu:
             if self.stream is not None:

@@ -218,7 +218,7 @@ static int choose_instance(struct packed_call *call)
                 call->family->ninstances > 1 ? "of an instance" : call->params[furthest]->ctype);
 }
 
-/* Sets an integer argument. `of` is the tensor that tells it, or NULL. */
+/* Sets an integer argument. `of` is the tensor from whose size the integer follows, or NULL. */
 static int set_integer(struct packed_call *call, uint32_t k, int64_t integer, const cf_param *of)
 {
     const cf_param *param = call->params[k];

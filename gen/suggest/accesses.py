@@ -25,7 +25,7 @@ class Extent:
 
 
 class Accesses:
-    """The accesses of one kernel. `walk_block(tokens, names, facts, depth)` walks over the body of a called
+    """Records the accesses of one kernel. `walk_block(tokens, names, facts, depth)` walks over the body of a called
     function."""
 
     def __init__(self, values, conditions, walk_block):
@@ -37,7 +37,7 @@ class Accesses:
         return None if array in self._values.unknown else self._extents.get(array)
 
     def note_all(self, tokens, names, facts, depth):
-        """Records the accesses in an expression."""
+        """Records the accesses to arrays in an expression."""
         for splitter in ('?', '&&', '||'):
             parts = split_at(tokens, splitter)
             if len(parts) > 1 and all(parts):
@@ -62,7 +62,7 @@ class Accesses:
             at = self._access(tokens, at, names, facts, depth)
 
     def _access(self, tokens, at, names, facts, depth):
-        """Reads the access that begins at a token and returns the index after it."""
+        """Records the access that begins at a token, and returns the index after it."""
         token = tokens[at]
         if token.text == '*' and token.kind == 'punctuation' and (at == 0 or _is_unary(tokens[at - 1])):
             end = self._dereference(tokens, at, names, facts, depth)
@@ -96,7 +96,7 @@ class Accesses:
         return at + 1
 
     def _dereference(self, tokens, at, names, facts, depth):
-        """Reads *(x + i) or *x."""
+        """Records the access *(x + i) or *x that begins at a token, and returns the index after it."""
         if at + 1 >= len(tokens):
             return None
         if tokens[at + 1].text == '(':

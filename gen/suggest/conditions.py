@@ -30,8 +30,8 @@ class Conditions:
         return guards
 
     def learn(self, condition, names, is_true):
-        """Returns the facts that follow from a condition: (sum, limit) means that the sum is less than the limit.
-        Smallest values of variables that follow from it are stored in Ranges."""
+        """Returns the facts that follow from a condition: (sum, limit) means that the sum is less than the limit. If
+        the condition gives a variable a smallest value, this value is stored in Ranges."""
         while condition and condition[0].text == '(' and matching(condition, 0, '(', ')') == len(condition):
             condition = condition[1:-1]
         if condition[:1] and condition[0].text == '!' and len(condition) > 1:

@@ -9,7 +9,7 @@ _RUNTIME = ('cudaLaunchKernel', 'cudaLaunchCooperativeKernel')
 
 
 class Launch:
-    """The tokens of one launch's parts. Its names are looked up from the place `at` in `scope`."""
+    """The tokens of the parts of one launch. Names in these parts are looked up from the place `at` in `scope`."""
 
     def __init__(self, token, scope, at, declaration):
         self.token, self.scope, self.at, self.declaration = token, scope, at, declaration

@@ -119,8 +119,8 @@ class Ranges:
         return total, bounds
 
     def _multiple(self, total, value):
-        """Returns the positive number that, multiplied by a sum of several terms, is a part of the total; None if
-        none."""
+        """Returns the positive number whose product with a sum of several terms is a part of the total; None if there
+        is no such number."""
         indices = {text for text, tree in value.factors.items() if is_index(tree)}
         terms = [key for key in value.terms if indices & set(key)]
         if len(terms) < 2:

@@ -21,7 +21,7 @@ class LaunchReader:
         self._params = {p.token.text for p in kernel.params} if launch.arguments is not None else set()
         self._scope = launch.declaration.scope
         self.hosts = {}
-        self._values, self._words = {}, {}      # map the launching function's texts to names of parameters
+        self._values, self._words = {}, {}      # two maps from texts of the launching function to names of parameters
         for param, argument in zip(kernel.params, launch.arguments or []):
             tree = terms.tree(argument)
             if tree and not param.pointer and tree.kind != 'NUMBER':
@@ -32,7 +32,7 @@ class LaunchReader:
                 table.setdefault(' '.join(t.text for t in argument), param.name)
 
     def dimensions(self, tokens):
-        """Returns three sums, with None for an unknown size."""
+        """Returns the sums for x, y and z; None takes the place of an unknown one."""
         return self._dimensions(tokens, self._launch.at, 0) if tokens else [None] * 3
 
     def size(self, tokens):

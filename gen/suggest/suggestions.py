@@ -101,7 +101,7 @@ class Suggestions:
         return f'{shown if token.file == self._path else token.file}:{line}'
 
     def spell(self, shown):
-        """Returns the list of proposals for people to read. `shown`: the file's name in it."""
+        """Returns the list of proposals as text for people. `shown`: the name of the file in this text."""
         text = ''
         for proposal in self.proposals:
             token = proposal.kernel.token

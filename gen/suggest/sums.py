@@ -75,7 +75,7 @@ class Sum:
 
     @property
     def product(self):
-        """The key of a sum of one product with the coefficient 1; None for other sums."""
+        """The key of a sum that is a single product with the coefficient 1; None for other sums."""
         return next(iter(self.terms)) if [t[0] for t in self.terms.values()] == [1] else None
 
     def tree(self):

@@ -15,8 +15,8 @@ class Pointer:
 
 
 class Names(dict):
-    """Maps the names of a block and of the blocks around it to values; None hides a name. A name of an outer block that
-    this block changes is unknown after the block's end."""
+    """Maps the names of a block and of the blocks around it to values; None hides an outer name. A name of an outer
+    block that this block changes has no known value after this block."""
 
     def __init__(self, outer=None):
         super().__init__()

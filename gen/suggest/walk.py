@@ -38,7 +38,8 @@ class Walk:
         return leaves
 
     def _statement(self, tokens, at, names, facts, depth):
-        """Walks over one statement and returns the index after it, and True if it leaves."""
+        """Walks over one statement. Returns the index after it, and True if control always leaves the function or the
+        loop's turn."""
         text = tokens[at].text
         if text == '{':
             end = matching(tokens, at, '{', '}')
@@ -163,7 +164,7 @@ class Walk:
             self._declare(part, names, facts, depth)
 
     def _declare(self, part, names, facts, depth):
-        """Reads one declarator with its value."""
+        """Reads one declarator, with its value, into `names`."""
         plain = [t for t in part if t.text not in ('*', '&', 'const', '__restrict__', '__restrict')]
         if not plain or plain[0].kind != 'identifier':
             self._accesses.note_all(part, names, facts, depth)

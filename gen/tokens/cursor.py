@@ -56,7 +56,7 @@ class Cursor:
         return self._at
 
     def reset(self, mark):
-        """Returns to a mark."""
+        """Returns the cursor to the position of a mark."""
         self._at = mark
 
     def tokens_since(self, mark):

@@ -126,7 +126,8 @@ class Scanner:
         self._removed = {}      # other macros that these files undefine
 
     def _settled_pieces(self):
-        """Yields pieces of the text without the empty lines by which Clang compensates for lines of raw strings."""
+        """Yields pieces of the text. Clang adds empty lines to compensate for lines of raw strings; the pieces lack
+        these lines."""
         markers = [*_ANY_MARKER.finditer(self._text)]
         for marker, following in zip(markers, [*markers[1:], None]):
             text = self._text[marker.start():following.start() if following else len(self._text)]

@@ -361,7 +361,7 @@ __host__ __device__ int &operator>>(int &x, const taker &by)
     return x;
 }
 
-/* Classes and enumerations that convert to numbers, some with operators of their own. */
+/* Classes and enumerations that convert to numbers. Some of them have operators of their own. */
 struct as_number {
     unsigned int bits;
 

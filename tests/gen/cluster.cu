@@ -20,7 +20,7 @@ __global__ __cluster_dims__(2, 3, 1) void ranks(int *results)
     cluster.sync();
 }
 
-/* The same in a kernel without clusters, where each block is a cluster of its own. */
+/* Each thread stores ranks and sizes in a kernel without clusters, where each block is a cluster of its own. */
 #pragma cf kernel blocks(blocks) block(64) out(results[blocks * 4])
 __global__ void single(int *results, int blocks)
 {

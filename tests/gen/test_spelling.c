@@ -7,7 +7,7 @@ enum { N = 200, OLD = -7 };
 
 typedef int kernel(const int *x, int *y, int n);
 
-/* Returns the results that a thread must have for x, which is at most the thread's index. */
+/* Returns the results that a thread must have for x, which is not larger than the thread's index. */
 static int some_of_first(int i, int x)
 {
     return (i < 100) != 1 ? x : OLD;

@@ -2,7 +2,7 @@
  * of threads. All have n / 96 blocks of 96 threads and one element to a thread. */
 #define SIZE 96
 
-/* One choice between two barriers: the threads outside of its range are known not to meet it. */
+/* A region has one choice: the loop for threads outside of its range takes the other value without a test. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void choices(const float *in, int n, float *out)
 {
@@ -46,7 +46,7 @@ __global__ void choices(const float *in, int n, float *out)
     out[i] = sum;
 }
 
-/* Several in one region, also in guards, subscripts and one another, and calls of min() and max(). */
+/* A region has several choices, also in guards, in subscripts and in one another, and calls of min() and max(). */
 #pragma cf kernel blocks(n / SIZE) block(16, 6) in(in[n]) out(out[n])
 __global__ void clamps(const float *in, int n, float *out)
 {
@@ -76,7 +76,7 @@ __global__ void clamps(const float *in, int n, float *out)
     out[i] = sum;
 }
 
-/* Limits that are not to be read before: memory that the same thread changes, and a quotient that may not exist. */
+/* The loop must not read a limit early: the thread changes its memory, or the limit is a quotient by 0. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void limits(const float *in, int n, float *out)
 {
@@ -105,7 +105,7 @@ __global__ void limits(const float *in, int n, float *out)
     out[i] = sum + (t < count ? s[count] : 8);
 }
 
-/* Ranges behind names that are assigned after their declaration, and between barriers. */
+/* Conditions are variables that are assigned after their declaration, and between barriers. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void assigned(const float *in, int n, float *out)
 {
@@ -172,7 +172,7 @@ __global__ void assigned(const float *in, int n, float *out)
     out[i] = sum;
 }
 
-/* A mask whose value names an index that another variable hides. */
+/* The value of a mask names an index, and another variable hides this index. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void assigned_hidden(const float *in, int n, float *out)
 {
@@ -192,7 +192,7 @@ __global__ void assigned_hidden(const float *in, int n, float *out)
     out[i] = sum;
 }
 
-/* A mask that a function without a name, and a pointer, change. */
+/* A lambda and a pointer change a mask. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void assigned_by_lambda(const float *in, int n, float *out)
 {
@@ -212,7 +212,7 @@ __global__ void assigned_by_lambda(const float *in, int n, float *out)
     out[i] = sum;
 }
 
-/* Masks that are too narrow for their values, and floating-point numbers in a mask. */
+/* Masks are of types that are too narrow for their values, or contain floating-point numbers. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void assigned_narrow(const float *in, int n, float *out)
 {
@@ -242,7 +242,7 @@ __global__ void assigned_narrow(const float *in, int n, float *out)
     out[i] = sum;
 }
 
-/* A kept bool that is not on the stack. */
+/* A bool is kept in memory outside of the stack. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void kept_bools(const float *in, int n, float *out)
 {
@@ -266,7 +266,7 @@ __global__ void kept_bools(const float *in, int n, float *out)
     out[i] = sum + is_low * 3 + is_high * 5;
 }
 
-/* Indices, a mask and a converted value that are assigned anew in the same block. */
+/* Indices, a mask and a converted value are assigned anew in the block that declares them. */
 #pragma cf kernel blocks(n / SIZE) block(32, 3) in(in[n]) out(out[n])
 __global__ void renamed(const float *in, int n, float *out)
 {
@@ -307,7 +307,7 @@ __global__ void renamed(const float *in, int n, float *out)
     out[x] = sum;
 }
 
-/* Indices that something else writes, too, and one that needs its old value. */
+/* An address and a loop also write an index, and one index needs its old value. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void not_renamed(const float *in, int n, float *out)
 {
@@ -334,7 +334,7 @@ __global__ void not_renamed(const float *in, int n, float *out)
     out[i] = sum + far;
 }
 
-/* Stores to elements that a condition chooses are apart from it: a split by a bit, and buckets. */
+/* A store to an element that a condition chooses is a region: a split by a bit, and buckets. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
 __global__ void parted(const float *in, int n, float *out)
 {
@@ -365,7 +365,7 @@ __global__ void parted(const float *in, int n, float *out)
     out[i] = keys[t] + key % 7 * 100 + other[0][t] + other[1][t] * 2;
 }
 
-/* These stay together: an end in between, an index without a condition, and variables that cannot live on. */
+/* These stores are no regions: a return between, an index without a condition, variables that cannot be kept. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
 __global__ void not_parted(const float *in, int n, float *out)
 {
@@ -388,7 +388,7 @@ __global__ void not_parted(const float *in, int n, float *out)
     out[at] += x;
 }
 
-/* Clamps below 0 of an index whose value has no sign, read behind a barrier. */
+/* An index whose value has no sign is limited from below by 0 and read after a barrier. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void clamped_below(const float *in, int n, float *out)
 {
@@ -404,7 +404,7 @@ __global__ void clamped_below(const float *in, int n, float *out)
     out[i] = s[a + 1] + s[b + 2] * 2 + s[c + 3] * 3 + a + b * 2 + c * 3 + before * 5;
 }
 
-/* The same for types that do not hold each index. */
+/* Such an index has a type that does not hold each index of a grid. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void clamped_narrow(const float *in, int n, float *out)
 {
@@ -420,7 +420,7 @@ __global__ void clamped_narrow(const float *in, int n, float *out)
     out[i] = s[west % SIZE] + west + s[east % SIZE] * 2 + east;
 }
 
-/* Names for such an index. */
+/* Variables hold such an index under other names. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void named_narrow(const float *in, int n, float *out)
 {
@@ -444,7 +444,7 @@ __global__ void named_narrow(const float *in, int n, float *out)
     out[i] += wide[t] + wide[t + SIZE] * 2;
 }
 
-/* Elements whose places are in memory are far apart in any order of loops. */
+/* Elements at indices from memory are far apart in any order of loops, so that the order does not matter. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void gathered(const float *in, int n, float *out)
 {
@@ -460,7 +460,7 @@ __global__ void gathered(const float *in, int n, float *out)
     out[i] = sum;
 }
 
-/* Threads write elements whose places are in memory: each does so in its own order. */
+/* Threads write elements at indices from memory, so that each thread has to keep its own order. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void not_gathered(const float *in, int n, float *out)
 {
@@ -483,8 +483,8 @@ __global__ void not_gathered(const float *in, int n, float *out)
     out[i] = counts[t] + sum;
 }
 
-/* Chains of conditions at the edges of a block, which assign variables that are declared at the top, one of them in a
- * loop where some threads keep the last step's value. */
+/* Chains of conditions at the edges of a block assign variables that are declared at the top. In a loop, one of them
+ * keeps the value of the last step in some threads. */
 #pragma cf kernel blocks(n / SIZE) block(16, 6) in(in[n]) out(out[n])
 __global__ void edges(const float *in, int n, float *out)
 {
@@ -533,8 +533,8 @@ __global__ void edges(const float *in, int n, float *out)
     out[i] = next[5 - ty][tx] + sum;
 }
 
-/* Conditions that only choose the value of a variable: of an index, whose clamps hold for threads at an edge, of a float,
- * and of an unsigned number that wraps around. */
+/* An `if` only chooses the value of a variable: an index whose clamps hold for threads at an edge, a float, and an
+ * unsigned number that wraps around. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void selects(const float *in, int n, float *out)
 {
@@ -576,7 +576,7 @@ __global__ void selects(const float *in, int n, float *out)
     out[blockIdx.x * SIZE + t] = sum + s[SIZE - 1 - t];
 }
 
-/* Limits that each thread computes in its own loop, one with the name of a parameter. */
+/* Each thread computes limits in its own loop, one of them with the name of a parameter. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void limits_in_loops(const float *in, int n, float *out)
 {

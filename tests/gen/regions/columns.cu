@@ -1,7 +1,7 @@
 /* columns.cu - kernels for test_regions.c with arrays of each thread that live across barriers. All have n / 96 blocks of
  * 96 threads and one element to a thread. */
 
-/* Queues along which values move, in loops that are written out. */
+/* Values move along a queue, in loops whose steps are written out. */
 #pragma cf kernel blocks(n / 96) block(32, 3) in(in[n]) out(out[n])
 __global__ void queues(const float *in, int n, float *out)
 {
@@ -35,7 +35,7 @@ __global__ void queues(const float *in, int n, float *out)
     out[i] = sum + counts[0] - 2 * counts[1];
 }
 
-/* Results of each thread, in loops around those over threads. */
+/* Each thread has several results, and the loops over results stand around the loops over threads. */
 #pragma cf kernel blocks(n / 96) block(96) in(in[n]) out(out[n])
 #pragma cf instances(short_ones: 4; long_ones: 20)
 template <int COUNT> __global__ void results(const float *in, int n, float *out)
@@ -59,7 +59,7 @@ template <int COUNT> __global__ void results(const float *in, int n, float *out)
     out[blockIdx.x * 96 + threadIdx.x] = sum;
 }
 
-/* Elements that threads choose, narrow and wide ones, more arrays than the stack holds, and threads that end. */
+/* Threads choose elements of arrays, which are narrow and wide, and more than the stack holds; and some threads end. */
 #pragma cf kernel blocks(n / 96) block(96) in(in[n]) out(out[n])
 __global__ void chosen_elements(const float *in, int n, float *out)
 {
@@ -93,7 +93,7 @@ __global__ void chosen_elements(const float *in, int n, float *out)
     out[i] = s[t] + bytes[4] + none[0] * none[1] + given[0] + same[t & 1] * weights[t % 3];
 }
 
-/* Lanes of a warp. */
+/* The array belongs to the lanes of a warp. */
 #pragma cf kernel blocks(n / 96) block(32, 3) in(in[n]) out(out[n])
 __global__ void elements_of_lanes(const float *in, int n, float *out)
 {
@@ -109,7 +109,7 @@ __global__ void elements_of_lanes(const float *in, int n, float *out)
     out[i] = part[1] - part[lane & 3] + other;
 }
 
-/* Arrays that a loop fills before other uses in each step, next to ones that keep elements of the last step. */
+/* A loop fills an array before other uses in each step, beside arrays that keep elements of the last step. */
 #pragma cf kernel blocks(n / 96) block(96) in(in[n]) out(out[n])
 __global__ void refilled(const float *in, int n, float *out)
 {

@@ -306,7 +306,7 @@ __global__ void read_by_operator_turns(const float *in, int n, float *out)
     out[i] = s[95 - t] + x;
 }
 
-/* Equal places in shared memory under several names. */
+/* Several names mean the same places in shared memory. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE / 2) in(in[n]) out(out[n])
 __global__ void reread_shared(const float *in, int n, float *out)
 {
@@ -325,7 +325,7 @@ __global__ void reread_shared(const float *in, int n, float *out)
     out[i + 1] = b;
 }
 
-/* The second element is that of all blocks. */
+/* The second element belongs to all blocks. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void pointers_of_all(const float *in, int n, float *out)
 {

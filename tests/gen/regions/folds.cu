@@ -36,7 +36,7 @@ __global__ void fold_pairs(const float *in, int n, float *out)
     out[i] = s[t % 64] + (1 / s[1] < 0) + u[t % 64] % 1000 + p[t] + p[127 - t];
 }
 
-/* The least value and where it is, behind two conditions. */
+/* The threads find the least value and its place, under two conditions. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
 __global__ void fold_to_least(const float *in, int n, float *out)
 {
@@ -99,7 +99,7 @@ template <class T, unsigned int threads> __device__ void fold_block(volatile T *
     __syncthreads();
 }
 
-/* A volatile pointer to the array, with a template's numbers and a warp's steps. */
+/* A warp takes the last steps through a volatile pointer, with numbers of a template. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
 #pragma cf instances(f : float, 96)
 template <class T, unsigned int threads> __global__ void fold_by_function(const T *in, int n, T *out)
@@ -126,7 +126,7 @@ __device__ unsigned int steps_up_to(unsigned int own, volatile unsigned int *s, 
     return s[at];
 }
 
-/* Steps of a function with an index of each thread that changes before them. */
+/* A function takes the steps with an index of each thread, which changes before them. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
 __global__ void steps_by_function(const float *in, int n, float *out)
 {

@@ -3,7 +3,7 @@
 #define SIZE 96
 #define ALL 0xffffffffu
 
-/* The kernels have variables of these names, too. */
+/* The kernels have variables with the names of this function's variables. */
 __device__ float sum_of_warp(float v)
 {
     for (int k = 16; k > 0; k /= 2)
@@ -34,7 +34,7 @@ __device__ static float sum_of_block(float v, float *sums)
     return sum;
 }
 
-/* Its memory is the same in each call. */
+/* All calls use the same __shared__ memory. */
 __device__ float most_of_block(const float v)
 {
     __shared__ float of_warps[SIZE / 32], count;
@@ -137,7 +137,7 @@ __device__ float plus_outer(float v)
     return outer + __shfl_xor_sync(ALL, v, 1);
 }
 
-/* The function means another variable of the name. */
+/* The function means another variable than the kernel by this name. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void hidden_turns(const float *in, int n, float *out)
 {
@@ -147,7 +147,7 @@ __global__ void hidden_turns(const float *in, int n, float *out)
     out[i] = v + outer;
 }
 
-/* The function writes what the statement reads. */
+/* The function writes memory that the calling statement reads. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void reads_around_turns(const float *in, int n, float *out)
 {
@@ -168,7 +168,7 @@ __device__ int take(int &q)
     return q *= 2;
 }
 
-/* One argument alone has an order. */
+/* With a single argument, the order of evaluation is known. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void one_argument(const float *in, int n, float *out)
 {
@@ -211,7 +211,7 @@ __global__ void changed_by_call_turns(const float *in, int n, float *out)
     out[i] = v * 0 + q;
 }
 
-/* Vectors and structs as parameters, references and results, and memory whose size the launch sets. */
+/* Vectors and structs are parameters, references and results, and the launch sets the size of memory. */
 struct range {
     float low, high;
     int counts[2];

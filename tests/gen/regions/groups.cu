@@ -17,7 +17,7 @@ template <typename T> struct memory {
 
 namespace own
 {
-/* Waits for nothing. */
+/* The kernel file's own class with this name waits for nothing. */
 struct thread_block {
     int count;
     __device__ void sync()
@@ -79,7 +79,7 @@ __global__ void tile_of_block(const float *in, int n, float *out)
              tile.meta_group_rank();
 }
 
-/* The last warp sums up alone. */
+/* Only the last warp takes the last steps of a sum. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) shared(SIZE * sizeof(T)) in(in[n]) out(out[n])
 #pragma cf instances(f : float; d : double)
 template <typename T> __global__ void sum_by_tile(const float *in, int n, float *out)
@@ -150,7 +150,7 @@ __global__ void own_group_turns(const float *in, int n, float *out)
     out[blockIdx.x * SIZE + threadIdx.x] = s[95 - threadIdx.x] + block.count;
 }
 
-/* Tiles of parts of warps, and of larger tiles. */
+/* Tiles are parts of warps or of larger tiles. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void small_tiles(const float *in, int n, float *out)
 {
@@ -194,7 +194,7 @@ __global__ void tile_per_row(const float *in, int n, float *out)
     }
 }
 
-/* Reductions of tiles, of types and sizes, also in the lanes that are left. */
+/* Tiles of several sizes and types reduce values, also in the lanes of the last warp. */
 #pragma cf kernel blocks(n / 80) block(80) in(in[n]) out(out[n])
 #pragma cf instances(f : float; d : double; i : int; u : unsigned int; l : long long)
 template <typename T> __global__ void reduced_by_tile(const float *in, int n, float *out)
@@ -217,7 +217,7 @@ template <typename T> __global__ void reduced_by_tile(const float *in, int n, fl
     out[i] = (float)v + (float)least + whole + sum + cg::reduce(part, sum, cg::less<float>());
 }
 
-/* Groups as parameters. */
+/* Functions take groups as parameters. */
 __device__ float sum_of_tile(const cg::thread_block_tile<32> &tile, float v)
 {
     for (int k = tile.size() / 2; k > 0; k /= 2)
@@ -257,7 +257,7 @@ __global__ void group_parameters(const float *in, int n, float *out)
     out[i] = sum + s[threadIdx.x];
 }
 
-/* A tile of 64 threads, an operator of another type. */
+/* A tile has 64 threads, or its operator has another type than the value. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void large_tile_turns(const float *in, int n, float *out)
 {
@@ -269,7 +269,7 @@ __global__ void large_tile_turns(const float *in, int n, float *out)
     out[i] = v;
 }
 
-/* A flat block in rows, in a file with groups. */
+/* The kernel divides a flat block into rows, in a file with groups. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void rows_beside_groups(const float *in, int n, float *out)
 {
@@ -284,7 +284,7 @@ __global__ void rows_beside_groups(const float *in, int n, float *out)
     out[blockIdx.x * SIZE + row * 32 + column] = sum;
 }
 
-/* A tile for each row: its lanes share the columns out. */
+/* The lanes of a tile share out the columns of a row. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void norm_of_tile(const float *in, int n, float *out)
 {
@@ -316,7 +316,7 @@ __device__ int count_before(float v)
     return group.shfl(number, 0) % 7 + group.thread_rank();
 }
 
-/* Lanes that meet in a condition on memory, in a function within an index, and in loops that lanes leave. */
+/* Lanes meet in a condition on memory, in a function within an index, and in loops that lanes leave. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void coalesced(const float *in, int n, float *out)
 {
@@ -356,7 +356,7 @@ __global__ void assigned_in_a_list_turns(const float *in, int n, float *out)
     out[i] = s[95 - t] + w;
 }
 
-/* A constant condition around a shuffle, and a value in braces. */
+/* A constant condition stands around a shuffle, and a shuffle's value is in braces. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void constant_condition(const float *in, int n, float *out)
 {
@@ -389,7 +389,7 @@ __global__ void wide_coalesced_turns(const float *in, int n, float *out)
     out[i] = in[i] + (float)(group.size() - 40);
 }
 
-/* Variables with names of functions that make threads wait. */
+/* Variables have the names of functions that make threads wait. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void names_of_functions(const float *in, int n, float *out)
 {

@@ -6,7 +6,7 @@
 #define W (WIDTH + 4)
 #define H (HEIGHT + 4)
 
-/* Loops whose code depends on the flat index alone, with clamps, a limit that is no whole row, and shifts and masks. */
+/* The code of the loops depends only on the flat index: with clamps, a limit within a row, and shifts and masks. */
 #pragma cf kernel blocks(n / SIZE) block(WIDTH, HEIGHT) in(in[n])out(out[n])
 __global__ void halo_by_rows(const float *in, int n, float *out)
 {
@@ -33,7 +33,7 @@ __global__ void halo_by_rows(const float *in, int n, float *out)
     out[blockIdx.x * SIZE + tid] = sum + own[tid];
 }
 
-/* Limits of a block, zeros outside, values that a row keeps across a loop, and a loop around the tiles. */
+/* Limits depend on the block, cells outside are 0, rows keep values across a loop, and a loop is around the tiles. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
 __global__ void halo_of_zeros(const float *in, int n, float *out)
 {
@@ -61,7 +61,7 @@ __global__ void halo_of_zeros(const float *in, int n, float *out)
     out[blockIdx.x * SIZE + tid] = sum;
 }
 
-/* Loops that are no tiles: other steps and starts, sums of a thread, and code that asks for the thread. */
+/* Loops that fill no tile: with other steps and starts, sums of a thread, and code that reads the thread's index. */
 #pragma cf kernel blocks(n / SIZE) block(WIDTH, HEIGHT) in(in[n])out(out[n])
 __global__ void halo_of_threads(const float *in, int n, float *out)
 {
@@ -92,7 +92,7 @@ __global__ void halo_of_threads(const float *in, int n, float *out)
     out[blockIdx.x * SIZE + tid] = tile[ty][tx] + tile[ty + 4][tx + 4] + other[ty][tx + 4] + other[ty + 4][tx] + sum;
 }
 
-/* Values that are loaded where a condition holds. */
+/* A thread loads values only if a condition holds. */
 #pragma cf kernel blocks(n / SIZE) block(WIDTH, HEIGHT) in(in[n])out(out[n])
 __global__ void guarded_loads(const float *in, int n, float *out)
 {

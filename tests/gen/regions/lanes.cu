@@ -7,7 +7,7 @@
 
 constexpr unsigned int every = 0xffffffff;
 
-/* Sums of warps, and the greatest value, by two kinds of shuffles. */
+/* Warps compute their sums and greatest values by two kinds of shuffles. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void warp_sums(const float *in, int n, float *out)
 {
@@ -21,7 +21,7 @@ __global__ void warp_sums(const float *in, int n, float *out)
     out[i] = first + most * 1000;
 }
 
-/* A scan in each warp with a width, and of other types. */
+/* Each warp scans values with a width, and values of other types. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void warp_scans(const float *in, int n, float *out)
 {
@@ -44,7 +44,7 @@ __global__ void warp_scans(const float *in, int n, float *out)
     out[i] = whole + (float)wide + big * 0.25f + small + __half2float(half);
 }
 
-/* 90 threads of a block of 96 end, but for each warp's first ones: the others have 0. */
+/* Of the 96 threads of a block, 90 end and the first ones of each warp go on: the ended lanes give 0. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void warp_ends(const float *in, int n, float *out)
 {
@@ -59,7 +59,7 @@ __global__ void warp_ends(const float *in, int n, float *out)
     out[i] = v;
 }
 
-/* Blocks of 8 * 5 * 2 threads: the last warp of a block has 16. */
+/* Blocks have 8 * 5 * 2 threads, so that the last warp of a block has 16 lanes. */
 #pragma cf kernel blocks(n / 80) block(8, 5, 2) in(in[n]) out(out[n])
 __global__ void warp_parts(const float *in, int n, float *out)
 {
@@ -71,7 +71,7 @@ __global__ void warp_parts(const float *in, int n, float *out)
     out[i] = v + votes + all;
 }
 
-/* Shuffles in a loop with barriers, through __shared__ memory. */
+/* A loop with barriers contains shuffles, and values pass through __shared__ memory. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void block_sums(const float *in, int n, float *out)
 {
@@ -95,7 +95,7 @@ __global__ void block_sums(const float *in, int n, float *out)
     out[i] = result;
 }
 
-/* Values that the statement changes, and values of memory that it writes. */
+/* A statement shuffles values that it changes itself, or memory that it writes. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void warp_swaps(const float *in, int n, float *out)
 {
@@ -155,7 +155,7 @@ __global__ void nested_call(const float *in, int n, float *out)
     out[i] = __shfl_xor_sync(ALL, __shfl_up_sync(ALL, in[i], 1), 1);
 }
 
-/* A warp of a row, and rows behind the last one; only the first warp adds the sums of all. */
+/* Rows of a block are no whole warps; only the first warp adds up the sums of all warps. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void warp_guards(const float *in, int n, float *out)
 {
@@ -206,7 +206,7 @@ __global__ void warp_rests(const float *in, int n, float *out)
     }
 }
 
-/* Threads that wait for the others of their warp, which have gone on, for ever. */
+/* Threads wait for ever for lanes of their warp that have gone on. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void warp_waits(const float *in, int n, float *out)
 {
@@ -218,7 +218,7 @@ __global__ void warp_waits(const float *in, int n, float *out)
     out[i] += 1;
 }
 
-/* The same, but the lanes that are lacking meet the others at another shuffle. */
+/* Threads wait for lanes of their warp that have gone on, and that wait at another shuffle. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void warp_meets(const float *in, int n, float *out)
 {
@@ -242,7 +242,7 @@ __global__ void warp_syncs(const float *in, int n, float *out)
     out[i] = v;
 }
 
-/* The last turn is of a part of the block alone, and the other lanes end. */
+/* The last turn of the loop has only a part of the block, and the other lanes end. */
 #pragma cf kernel blocks(1) block(100) in(in[n]) out(out[n])
 __global__ void ragged(const float *in, int n, float *out)
 {
@@ -256,7 +256,7 @@ __global__ void ragged(const float *in, int n, float *out)
     }
 }
 
-/* No thread reaches the operations behind the guard, or those that have ended do not. */
+/* No thread reaches the operations after the guard, or the threads that have ended do not. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void last_operation(const float *in, int n, float *out)
 {
@@ -283,7 +283,7 @@ __global__ void lacking_ends(const float *in, int n, float *out)
     out[i] += __shfl_xor_sync(ALL, v, 2);
 }
 
-/* A loop that does not end for the values of threads that the guard stops. */
+/* The loop does not end for the values in threads that the guard stops. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void guarded_while(const float *in, int n, float *out)
 {

@@ -4,7 +4,7 @@
 #define SIZE 96
 #define ALL 0xffffffffu
 
-/* Masks of the lanes that take part: asked for, counted, by a number of lanes, and of halves of a warp. */
+/* Masks name the lanes that take part: as votes and counts give them, by a number of lanes, and halves of a warp. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void masks_of_parts(const float *in, int n, float *out)
 {
@@ -32,7 +32,7 @@ __global__ void masks_of_parts(const float *in, int n, float *out)
     out[i] = v + sum;
 }
 
-/* The same where lanes have ended, and with the masks of warps of which only some run the code. */
+/* Masks name lanes after other lanes have ended, and only some warps run the code with a mask. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void masks_of_rests(const float *in, int n, float *out)
 {
@@ -59,7 +59,7 @@ __global__ void masks_of_rests(const float *in, int n, float *out)
     out[i] = v;
 }
 
-/* Blocks of 80 threads, whose last warp has 16, and a mask for those that a block has. */
+/* The last warp of a block of 80 threads has 16 lanes, and a mask names these. */
 #pragma cf kernel blocks(n / 80) block(80) in(in[n]) out(out[n])
 __global__ void masks_of_length(const float *in, int n, float *out)
 {
@@ -85,7 +85,7 @@ __global__ void masks_of_length(const float *in, int n, float *out)
     out[i] = sum + __reduce_add_sync(__activemask(), t);
 }
 
-/* Reductions of all kinds, over warps, lanes that have not ended, and masks. */
+/* Warps, lanes that have not ended, and lanes of masks take part in all kinds of reductions. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void reduced(const float *in, int n, float *out)
 {
@@ -104,7 +104,7 @@ __global__ void reduced(const float *in, int n, float *out)
     out[i] = sum;
 }
 
-/* Lanes with equal values. */
+/* Lanes find the lanes with equal values. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void matched(const float *in, int n, float *out)
 {
@@ -122,7 +122,7 @@ __global__ void matched(const float *in, int n, float *out)
     out[i] = sum;
 }
 
-/* Votes of blocks, in expressions, conditions and loops. */
+/* Blocks vote in expressions, conditions and loops. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void block_votes(const float *in, int n, float *out)
 {
@@ -169,7 +169,7 @@ __global__ void block_votes_of_rest(const float *in, int n, float *out)
     out[i] += __syncthreads_count(t);
 }
 
-/* Votes as conditions, some of which hold for some warps. */
+/* Votes are conditions, and some of them hold for some warps. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void asked(const float *in, int n, float *out)
 {
@@ -204,7 +204,7 @@ __global__ void asked(const float *in, int n, float *out)
     out[i] += __any_sync(ALL, sum > 8);
 }
 
-/* A block's warps, and its barriers around. */
+/* Sections of a block's warps stand between barriers of the block. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void asked_by_block(const float *in, int n, float *out)
 {
@@ -224,7 +224,7 @@ __global__ void asked_by_block(const float *in, int n, float *out)
     out[i] = (base >= 1000) + __popc(mask & ((1u << lane) - 1)) + total * 2;
 }
 
-/* Operations that not all lanes reach, in the order of the source, stay. */
+/* Not all lanes reach these operations in the order of the source, so that the kernel stays as it is. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void asked_last_turns(const float *in, int n, float *out)
 {
@@ -243,7 +243,7 @@ __global__ void asked_by_changes_turns(const float *in, int n, float *out)
     out[i] = k;
 }
 
-/* Masks without a lane's own, and lanes of one mask with others. */
+/* A mask lacks the lane that passes it, and lanes pass different masks. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void mask_of_others(const float *in, int n, float *out)
 {
@@ -265,7 +265,7 @@ __global__ void masks_that_differ(const float *in, int n, float *out)
     out[i] = __ballot_sync(lane < 16 ? ALL : 0xffff0000u, in[i] > 3);
 }
 
-/* Lanes that wait for a part of their warp. */
+/* Lanes wait for a part of the lanes in their warp. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void sync_of_parts(const float *in, int n, float *out)
 {
@@ -279,7 +279,7 @@ __global__ void sync_of_parts(const float *in, int n, float *out)
     }
 }
 
-/* Loops that only some warps run, and that would not end without them. */
+/* Only some warps run a loop, which would not end for the other warps. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void loops_of_some(const float *in, int n, float *out)
 {

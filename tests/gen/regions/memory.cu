@@ -14,7 +14,7 @@ __device__ float through(float v, int puts)
     return result;
 }
 
-/* The statements of the function can replace its first call alone. */
+/* Statements can replace only the first call of the function. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void half_expanded_turns(const float *in, int n, float *out)
 {
@@ -55,7 +55,7 @@ __global__ void one_instance(const float *in, int n, float *out)
     out[i] = result;
 }
 
-/* The instances for two types have an array each. */
+/* Each of the two instances of a template has an array of its own. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void two_instances(const float *in, int n, float *out)
 {
@@ -153,7 +153,7 @@ __device__ float thirds(float v)
     return result;
 }
 
-/* The kernel has another type of the name. */
+/* The kernel and the function mean different types by one name. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void local_type_turns(const float *in, int n, float *out)
 {
@@ -185,7 +185,7 @@ __global__ void shared_of_scopes(const float *in, int n, float *out)
     out[i] = p[95 - t] + q[(t + 1) % SIZE];
 }
 
-/* Both names are of the same memory. */
+/* Both names mean the same memory. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE / 2) shared(2 * SIZE * sizeof(float)) in(in[n]) out(out[n])
 __global__ void two_names(const float *in, int n, float *out)
 {
@@ -224,7 +224,7 @@ __global__ void shared_rows(const float *in, int n, float *out)
     out[i + 1] = a[2 * t + 1];
 }
 
-/* A parameter becomes the address of an array, and a variable with the name of another parameter is one. */
+/* A parameter gets the address of an array, and a variable with another parameter's name holds such an address. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE / 2) in(in[n]) out(out[n])
 __global__ void parameter_of_shared(const float *in, int n, float *out)
 {
@@ -273,7 +273,7 @@ __global__ void hidden_shared(const float *in, int n, float *out)
     out[i] += s[47 - t];
 }
 
-/* The array is named as the memory of the seventh variable could be. */
+/* The array has the name that generated code could give to the seventh variable's memory. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void numbered(const float *in, int n, float *out)
 {

@@ -200,7 +200,7 @@ __global__ void by_function_turns(const float *in, int n, float *out)
     out[i] = x;
 }
 
-/* Such functions, and casts, keep no address. */
+/* Functions of this form, and casts, keep no address. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void by_value(const float *in, int n, float *out)
 {
@@ -297,7 +297,7 @@ template <typename T> __device__ float first_of(T v)
     return __shfl_sync(0xffffffffu, (float)v, 0);
 }
 
-/* The class has no value without arguments. */
+/* The class has no constructor without arguments. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void classes_turns(const float *in, int n, float *out)
 {

@@ -35,7 +35,7 @@ __global__ void tile_in_loop(const float *in, int n, float *out)
     out[i] = sum;
 }
 
-/* Two variables of one name. */
+/* Two variables have the same name. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void two_tiles_turns(const float *in, int n, float *out)
 {
@@ -74,7 +74,7 @@ __global__ void tile_of_local_size_turns(const float *in, int n, float *out)
     out[i] = sum;
 }
 
-/* Counters of several loops, some of which only some threads run. */
+/* Several loops have a counter that is declared before them, and only some threads run some of the loops. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void counters(const float *in, int n, float *out)
 {
@@ -103,7 +103,7 @@ __global__ void counters(const float *in, int n, float *out)
     out[at] = sum;
 }
 
-/* Its value lives on behind the loop. */
+/* The counter is read after its loop. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void last_of_counter_turns(const float *in, int n, float *out)
 {
@@ -120,7 +120,7 @@ __global__ void last_of_counter_turns(const float *in, int n, float *out)
     out[at] = sum + i;
 }
 
-/* All threads find the same last step. */
+/* All threads find the same last step of the loop. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void steps_of_all(const float *in, int n, float *out)
 {

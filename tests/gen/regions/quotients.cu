@@ -1,7 +1,7 @@
 /* quotients.cu - kernels for test_regions.c that divide an index by a number that is known only at run time. All have
  * n / 96 blocks of 96 threads and one element to a thread. */
 
-/* Quotients of quotients, of remainders and of sums. Rows with a negative index stay whole. */
+/* Operands are quotients, remainders and sums. Rows with a negative index stay whole. */
 #pragma cf kernel blocks(n / 96) block(96) in(in[n]) out(out[n])
 __global__ void quotients(const float *in, int n, float *out)
 {
@@ -12,7 +12,7 @@ __global__ void quotients(const float *in, int n, float *out)
     out[i] = in[y * size + x] + (float)(near + far) + (float)(z * 10 + rest) + (float)(i / size % 7 + i / n + i % n);
 }
 
-/* Divisors for which rows stay whole: small ones, negative ones and 0. */
+/* Rows stay whole for these divisors: small ones, negative ones and 0. */
 #pragma cf kernel blocks(n / 96) block(96) in(in[n]) out(out[n])
 __global__ void quotients_of_whole_rows(const float *in, int n, float *out)
 {
@@ -21,7 +21,7 @@ __global__ void quotients_of_whole_rows(const float *in, int n, float *out)
              (float)(i / size / few + i / zero + i % zero);
 }
 
-/* An unsigned index, and rows that share their threads' elements. */
+/* The index is unsigned, and the threads of a row share out elements. */
 #pragma cf kernel blocks(n / 96) block(96) in(in[n]) out(out[n])
 __global__ void quotients_of_steps(const float *in, int n, float *out)
 {
@@ -35,7 +35,7 @@ __global__ void quotients_of_steps(const float *in, int n, float *out)
         out[i] += in[(row + k) % 30 * size + i % size];
 }
 
-/* Indices that change in between. */
+/* The index changes between two quotients. */
 #pragma cf kernel blocks(n / 96) block(96) in(in[n]) out(out[n])
 __global__ void quotients_that_stay(const float *in, int n, float *out)
 {
@@ -48,7 +48,7 @@ __global__ void quotients_that_stay(const float *in, int n, float *out)
     out[blockIdx.x * 96 + threadIdx.x] = sum + (float)i;
 }
 
-/* Quotients in a part of a row that conditions divide. */
+/* Quotients are in a part of a row that conditions divide. */
 #pragma cf kernel blocks(n / 96) block(96) in(in[n]) out(out[n])
 __global__ void quotients_of_parts(const float *in, int n, float *out)
 {
@@ -60,7 +60,7 @@ __global__ void quotients_of_parts(const float *in, int n, float *out)
     out[i] = sum;
 }
 
-/* Operands that are parts of other ones: of casts, calls, signs and products. */
+/* Operands are parts of casts, calls, signs and products. */
 __device__ float quotients_value(int i)
 {
     return (float)(i + 1);
@@ -76,7 +76,7 @@ __global__ void quotients_of_others(const float *in, int n, float *out)
     out[i] = sum + (float)(n - i / size);
 }
 
-/* Divisors that loops and blocks around the quotient declare, or that have the name of others outside. */
+/* Loops and blocks around the quotient declare the divisor, or another variable has the divisor's name. */
 #pragma cf kernel blocks(n / 96) block(96) in(in[n]) out(out[n])
 __global__ void quotients_of_inner(const float *in, int n, float *out)
 {

@@ -2,7 +2,7 @@
  * All have n / 96 blocks of 96 threads and one element to a thread. */
 #define SIZE 96
 
-/* Variables of one declaration, some of which are the same for the block. */
+/* One declaration has several variables, of which some are the same for the block. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void declared_together(const float *in, int n, float *out)
 {
@@ -22,7 +22,7 @@ __global__ void declared_together(const float *in, int n, float *out)
     out[i] = s[last - t] + k;
 }
 
-/* Indices that wrap around, or become less than 0, within the rows of every third block alone. */
+/* Indices wrap around, or become less than 0, within the rows of every third block. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void wraps_around(const float *in, int n, float *out)
 {
@@ -99,7 +99,7 @@ __global__ void ranges(const float *in, int n, float *out)
     out[i] = sum + s[5 - ty][tx];
 }
 
-/* Threads that end after the last barrier, by several conditions. */
+/* Threads end after the last barrier, by several conditions. */
 #pragma cf kernel blocks(n / SIZE) block(16, 6) in(in[n]) out(out[n])
 __global__ void ends(const float *in, int n, float *out)
 {
@@ -136,7 +136,7 @@ __global__ void ends(const float *in, int n, float *out)
     out[i] += 1;
 }
 
-/* Kernels without barriers whose serial loops are better around those over the threads. */
+/* The kernels have no barriers, and their serial loops are faster around the loops over threads. */
 #pragma cf kernel grid(n) block(64) in(in[n]) out(out[n])
 __global__ void serial(const float *in, int n, float *out)
 {
@@ -168,7 +168,7 @@ __global__ void serial_rows(const float *in, int n, float *out)
     out[y * 16 + x] = sum;
 }
 
-/* Limits of sums that begin or end with a number. */
+/* Limits are sums that begin or end with a number. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void numbers_at_ends(const float *in, int n, float *out)
 {
@@ -183,7 +183,7 @@ __global__ void numbers_at_ends(const float *in, int n, float *out)
     out[blockIdx.x * SIZE + t] = s[SIZE - 1 - t];
 }
 
-/* A name that means another variable at the end of a region. */
+/* A name means another variable at the end of a region. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void named_twice(const float *in, int n, float *out)
 {
@@ -212,7 +212,7 @@ __global__ void one_column(const float *in, int n, float *out)
     out[y * 16 + x] = sum;
 }
 
-/* So are those of one thread. */
+/* Adjacent blocks of one thread in all are joined. */
 #pragma cf kernel grid(n) block(1) in(in[n]) out(out[n])
 __global__ void one_thread(const float *in, int n, float *out)
 {
@@ -223,7 +223,7 @@ __global__ void one_thread(const float *in, int n, float *out)
     out[x] = sum;
 }
 
-/* Conditions that hold for a range of the threads of small blocks, one without a name for the index. */
+/* Conditions hold for a range of the threads of small blocks; in one condition, no variable holds the index. */
 #pragma cf kernel grid(16, n / 16) block(4, 4) in(in[n]) out(out[n])
 __global__ void small_blocks(const float *in, int n, float *out)
 {
@@ -236,7 +236,7 @@ __global__ void small_blocks(const float *in, int n, float *out)
         out[y * 16 + 3] -= in[y];
 }
 
-/* A range of threads that is another one in each step of a serial loop. */
+/* A condition holds for another range of threads in each step of a serial loop. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void moving_range(const float *in, int n, float *out)
 {
@@ -248,8 +248,8 @@ __global__ void moving_range(const float *in, int n, float *out)
     out[i] = sum;
 }
 
-/* Integers to which all threads add the same, in regions and between them, in loops that declare them anew, behind a
- * guard that ends threads, and where a thread adds something of its own. */
+/* All threads add the same to an integer: in regions, between regions, in loops that declare the integer anew, after a
+ * guard that ends threads, and in a kernel in which a thread also adds a number of its own. */
 #pragma cf kernel blocks(n / SIZE) block(16, 6) in(in[n]) out(out[n])
 __global__ void advanced(const float *in, int n, float *out)
 {
@@ -290,8 +290,8 @@ __global__ void advanced(const float *in, int n, float *out)
     out[i] = sum + s[(t + 1) % 14] + own + added + place + guarded + beside + wide;
 }
 
-/* A serial loop whose elements come by steps. A kernel that only reads global indices runs with blocks of other shapes;
- * the others tell their shape. */
+/* A serial loop's index grows by steps. A kernel that only reads global indices runs with blocks of another shape; the
+ * other kernels store the block's shape. */
 #define WALK(name, given)                                                                         \
     __global__ void name(const float *in, int n, float *out)                                      \
     {                                                                                             \
@@ -316,7 +316,7 @@ WALK(tells_row, threadIdx.y)
 #pragma cf kernel grid(20, n / 20) block(8, 4) in(in[n]) out(out[n])
 WALK(tells_block, blockIdx.y)
 
-/* Sums of neighbours, where threads of multiples take part; and other conditions of that kind. */
+/* Threads whose index is a multiple of a number add up neighbours, and threads pass other conditions of this kind. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void multiples(const float *in, int n, float *out)
 {
@@ -361,7 +361,7 @@ __global__ void multiples(const float *in, int n, float *out)
     out[i] = s[t] + s[t + SIZE] + of_warps[t % 3];
 }
 
-/* Numbers that wrap around, have a sign, or are narrow. */
+/* Numbers in the conditions wrap around, have a sign, or are narrow. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void multiples_of_types(const float *in, int n, float *out)
 {
@@ -399,7 +399,7 @@ __global__ void multiples_of_types(const float *in, int n, float *out)
     out[i] = s[t];
 }
 
-/* As the first layer of a network sums its inputs. */
+/* The kernel sums inputs as the first layer of a neural network does. */
 #pragma cf kernel blocks(n / SIZE) block(16, 6) in(in[n]) out(out[n])
 __global__ void powers(const float *in, int n, float *out)
 {
@@ -430,7 +430,7 @@ __device__ int rint(int v)
     return v;
 }
 
-/* These may be other functions than those of CUDA. */
+/* The file declares functions with the names of CUDA's functions. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void own_trunc_turns(const float *in, int n, float *out)
 {
@@ -453,7 +453,7 @@ __global__ void own_rint_turns(const float *in, int n, float *out)
     out[i] = s[95 - t];
 }
 
-/* A loop that ends with its last thread, where others have ended before it. */
+/* A loop ends with its last thread, after the other threads have ended. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void ends_in_loop(const float *in, int n, float *out)
 {
@@ -475,7 +475,7 @@ __global__ void ends_in_loop(const float *in, int n, float *out)
     }
 }
 
-/* Guards with signs behind operators, and a cast in a product. */
+/* Guards contain signs after operators, and a cast in a product. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void signed_factors(const float *in, int n, float *out)
 {
@@ -495,7 +495,7 @@ __global__ void signed_factors(const float *in, int n, float *out)
     out[blockIdx.x * SIZE + t] = sum;
 }
 
-/* Guards whose index grows by more than 1, or is limited; some wrap around, change their sign or do not grow. */
+/* Indices of guards grow by more than 1 or are limited; some wrap around, change their sign or do not grow. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void scaled(const float *in, int n, float *out)
 {
@@ -539,7 +539,7 @@ __global__ void scaled(const float *in, int n, float *out)
     out[blockIdx.x * SIZE + t] = sum;
 }
 
-/* Guards and a choice whose index is a product with threadIdx.x itself. */
+/* The index of guards and of a choice is a product with threadIdx.x. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void scaled_thread(const float *in, int n, float *out)
 {
@@ -570,7 +570,7 @@ __global__ void scaled_thread(const float *in, int n, float *out)
     out[blockIdx.x * SIZE + t] = sum;
 }
 
-/* Indices that conditions give to a variable without a value. */
+/* Conditions give an index to a variable that is declared without a value. */
 #pragma cf kernel grid(n) block(64) in(in[n]) out(out[n])
 __global__ void given_index(const float *in, int n, float *out)
 {

@@ -268,7 +268,7 @@ __global__ void changes(const float *in, int n, float *out)
     out[own_index()] = a + 2 * b + 3 * c + 5 * d + 7 * e + 11 * f;
 }
 
-/* An address that lives across a barrier is that of a variable in one region. */
+/* An address that is kept across a barrier would be the address of a variable in one region. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void address_turns(const float *in, int n, float *out)
 {
@@ -281,7 +281,7 @@ __global__ void address_turns(const float *in, int n, float *out)
     out[own_index()] = own;
 }
 
-/* A thread's own elements, read again through another pointer between two barriers. */
+/* Between two barriers, a thread reads its own elements again through another pointer. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE / 2) in(in[n]) out(out[n])
 __global__ void reread(const float *in, int n, float *out)
 {
@@ -298,7 +298,7 @@ __global__ void reread(const float *in, int n, float *out)
     p[2 * i] = second + 3;
 }
 
-/* Guards that hold for a range of threads, with limits of other types and below 0, around loops that all count alike. */
+/* Guards hold for a range of threads, with limits of other types and below 0, around loops that are uniform. */
 #pragma cf kernel blocks(n / SIZE) block(16, 6) in(in[n]) out(out[n])
 __global__ void guards(const float *in, int n, float *out)
 {
@@ -347,7 +347,7 @@ __global__ void outside(const float *in, int n, float *out)
     out[own_index()] = of_file[threadIdx.x % 8] + first;
 }
 
-/* The barrier is reached by all threads of a block or by none, which depends on the thread for a reader. */
+/* All threads of a block reach the barrier, or none; a reader sees only that this depends on the thread. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void guarded_turns(const float *in, int n, float *out)
 {
@@ -385,7 +385,7 @@ __device__ void exchange(float &low, float &high)
     }
 }
 
-// A bitonic sort, whose places are differences of an index and some of its bits.
+// A bitonic sort has indices that are differences of an index and some of its bits.
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void exchanged(const float *in, int n, float *out)
 {
@@ -404,7 +404,7 @@ __global__ void exchanged(const float *in, int n, float *out)
     out[i] = s[threadIdx.x] + s[threadIdx.x + 96];
 }
 
-/* Columns of a shared array that are copied to rows. */
+/* The kernel copies columns of a shared array to rows. */
 #pragma cf kernel blocks(2, (n / 32 + 15) / 16) block(16, 4) in(in[n]) out(out[n])
 __global__ void columns_to_rows(const float *in, int n, float *out)
 {
@@ -421,7 +421,7 @@ __global__ void columns_to_rows(const float *in, int n, float *out)
             out[(y + j) * ny + x] = tile[threadIdx.x][threadIdx.y + j];
 }
 
-/* Indices that move on in each step of a loop, alike and by conditions; the last step fetches behind the array. */
+/* Indices advance in each step of a loop, alike or under conditions; the last step prefetches after the array's end. */
 #pragma cf kernel blocks(n / SIZE) block(16, 6) in(in[n]) out(out[n])
 __global__ void moving_rows(const float *in, int n, float *out)
 {

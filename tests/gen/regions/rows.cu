@@ -2,7 +2,7 @@
  * and one element to a thread. */
 constexpr int ROW = 16;
 
-/* Several lengths in one kernel, and indices under other names. */
+/* The kernel divides by several lengths, and other variables hold the index. */
 #pragma cf kernel blocks(n / 96) block(96) in(in[n]) out(out[n])
 __global__ void rows_of_lengths(const float *in, int n, float *out)
 {
@@ -21,7 +21,7 @@ __global__ void rows_of_lengths(const float *in, int n, float *out)
     out[i] = tile[(row + 1) % 3][column] + flat[95 - tid];
 }
 
-/* Divisors of all spellings. */
+/* Divisors are written in all forms. */
 #pragma cf kernel blocks(n / 96) block(96) in(in[n]) out(out[n])
 __global__ void rows_of_spellings(const float *in, int n, float *out)
 {
@@ -36,7 +36,7 @@ __global__ void rows_of_spellings(const float *in, int n, float *out)
     out[blockIdx.x * 96 + threadIdx.x] = next[row * 16 + 15 - x] + (t % 16 < 4) + (t + 1) / 16 + (3 + t & 15);
 }
 
-/* Serial loops over rows of blocks that lie beside one another along y. */
+/* Serial loops run over rows of blocks that are neighbours along y. */
 #pragma cf kernel blocks(n / 96) block(96) in(in[n]) out(out[n])
 __global__ void rows_of_blocks(const float *in, int n, float *out)
 {
@@ -49,7 +49,7 @@ __global__ void rows_of_blocks(const float *in, int n, float *out)
     }
 }
 
-/* Comparisons of indices in rows: with a sign, without one, and around the largest number. */
+/* Indices in rows are compared as signed and unsigned numbers, and around the largest number. */
 #pragma cf kernel blocks(n / 96) block(96) in(in[n]) out(out[n])
 __global__ void rows_compared(const float *in, int n, float *out)
 {
@@ -71,7 +71,7 @@ __global__ void rows_compared(const float *in, int n, float *out)
     out[blockIdx.x * 96 + tid] = tile[2 - row][column] + (below < -1 ? 1 : 0) + (x - 40 < 7 ? tile[row][column] : 3);
 }
 
-/* Rows that do not divide the blocks of every instance. */
+/* The blocks of some instances do not consist of whole rows. */
 #pragma cf kernel blocks(n / 96) block(96) in(in[n]) out(out[n])
 #pragma cf instances(of_32: 32; of_12: 12; of_40_turns: 40)
 template <int LENGTH> __global__ void rows(const float *in, int n, float *out)
@@ -89,7 +89,7 @@ template <int LENGTH> __global__ void rows(const float *in, int n, float *out)
     out[blockIdx.x * 96 + threadIdx.x] = tile[95 - threadIdx.x];
 }
 
-/* No barriers, and a loop that is better around the rows. */
+/* The kernel has no barriers, and a serial loop is faster around the rows. */
 #pragma cf kernel blocks(n / 96) block(96) in(in[n]) out(out[n])
 __global__ void rows_of_products(const float *in, int n, float *out)
 {
@@ -104,7 +104,7 @@ __global__ void rows_of_products(const float *in, int n, float *out)
     }
 }
 
-/* A block whose size is no constant, and elements that all of its threads share out. */
+/* The size of a block is no constant, and all threads of a block share out elements. */
 #pragma cf kernel blocks(5) block(n / 5) in(in[n]) out(out[n])
 __global__ void rows_of_any_size(const float *in, int n, float *out)
 {

@@ -61,7 +61,7 @@ __device__ void add_up(long long *values, int t)
     __syncthreads();
 }
 
-/* The steps are those of a function, with a variable of the kernel, and of part of the array. */
+/* A function takes the steps, with a variable of the kernel, on a part of the array. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
 __global__ void steps_elsewhere(const float *in, int n, float *out)
 {
@@ -91,7 +91,7 @@ __global__ void steps_elsewhere(const float *in, int n, float *out)
     out[i] = (float)(s[t] >> 42) + (float)d[t] + b[t] + k;
 }
 
-/* The least and the greatest of the numbers up to each, of which some are negative. */
+/* Each thread finds the least and the greatest of the numbers up to its own, of which some are negative. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
 __global__ void steps_of_extremes(const float *in, int n, float *out)
 {
@@ -177,7 +177,7 @@ __global__ void tree_steps(const float *in, int n, float *out)
 
 #define GAPS(i) ((i) + ((i) >> 4))
 
-/* One more element stands behind each 16, and the last sum is another than 0 before the second loop. */
+/* One unused element follows each group of 16, and the last sum is not set to 0 before the second loop. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) shared(4 * GAPS(128)) in(in[n])out(out[n])
 __global__ void tree_with_gaps(const float *in, int n, float *out)
 {
@@ -238,7 +238,7 @@ __global__ void tree_with_gaps(const float *in, int n, float *out)
     out[i] = s[GAPS(t)] + 1 / s[GAPS(127 - t)] + u[GAPS(t)] % 1000 + u[GAPS(127 - t)] % 100 + total % 100;
 }
 
-/* Sums of parts of twice the length, which are then added to the parts behind them. */
+/* Sums of parts grow to parts of twice the length, and are then added to the parts after them. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
 __global__ void tree_spread(const float *in, int n, float *out)
 {
@@ -374,7 +374,7 @@ __global__ void tree_interrupted(const float *in, int n, float *out)
     out[i] = s[t % 64] % 1000 + u[t % 64] % 1000 + w[t % 64] % 1000 + x[t % 64] % 1000 + seen % 100;
 }
 
-/* Elements in front of the first sum are 0, or other numbers. */
+/* Elements before the first sum are 0, or other numbers. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
 __global__ void steps_behind_others(const float *in, int n, float *out)
 {
@@ -409,7 +409,7 @@ __global__ void steps_behind_others(const float *in, int n, float *out)
     out[i] = s[t + SIZE] + u[2 * SIZE - 1 - t] % 1000 + 1 / (f[t + SIZE] + 1e-30f) + (1 / f[SIZE] < 0) + s[t] + f[t];
 }
 
-/* Results that none of these steps give. */
+/* Threads compute results that no known algorithm gives. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
 __global__ void no_steps(const float *in, int n, float *out)
 {
@@ -496,7 +496,7 @@ __global__ void no_steps(const float *in, int n, float *out)
     out[i] = s[t] % 10000 + u[t] % 100 + shown[t] + seen % 100;
 }
 
-/* Values that live on, steps of the launch, and threads that others do not wait for. */
+/* Later code uses values of the loop, the launch gives the number of steps, and threads go on without others. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
 __global__ void no_steps_alone(const float *in, int n, float *out)
 {
@@ -552,7 +552,7 @@ __global__ void no_steps_of_some(const float *in, int n, float *out)
     out[i] = s[t];
 }
 
-/* Sums of another type than that of the elements: the loops remain. */
+/* Sums have another type than the elements, so that the loops stay. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
 __global__ void steps_of_two_types(const float *in, int n, float *out)
 {

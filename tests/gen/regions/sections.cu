@@ -27,7 +27,7 @@ __global__ void across_sections(const float *in, int n, float *out)
     out[i] = v + pair[0] + is_large;
 }
 
-/* Bounds and conditions of each warp that are memory, and depend on one another. */
+/* Bounds and conditions of each warp are read from memory, and depend on one another. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void bounds_of_warps(const float *in, int n, float *out)
 {
@@ -60,7 +60,7 @@ __global__ void bounds_of_warps(const float *in, int n, float *out)
     out[i] = sum + sums[(t + 31) % SIZE];
 }
 
-/* Rows of blocks are warps; numbers of 8 bytes, vectors, pointers and parameters live across sections. */
+/* Rows of blocks are warps. Numbers of 8 bytes, vectors, pointers and parameters are used in several sections. */
 #pragma cf kernel blocks(n / SIZE) block(32, 3) in(in[n]) out(out[n])
 __global__ void rows_in_sections(const float *in, int n, float *out)
 {
@@ -122,7 +122,7 @@ __global__ void sums_by_calls(const float *in, int n, float *out)
     out[i] = d * 2 + square + mean;
 }
 
-/* Conditions by comparisons, and warps that skip. */
+/* Conditions are comparisons, and some warps skip code. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void compared_warps(const float *in, int n, float *out)
 {
@@ -151,7 +151,7 @@ __global__ void compared_warps(const float *in, int n, float *out)
     out[i] = s[SIZE - 1 - t] + v;
 }
 
-/* Warps append to a list in turn, as in a filter; the order within the block is that of the threads. */
+/* Warps append to a list in turn, like a filter; within the block, the list has the order of the threads. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void ranks_of_block(const float *in, int n, float *out)
 {
@@ -183,8 +183,8 @@ __global__ void ranks_of_block(const float *in, int n, float *out)
         out[blockIdx.x * SIZE + SIZE - 1 - (t - counts[warp] - rank)] -= warp;
 }
 
-/* Masks and widths that are known when a warp runs; in the second warp no lane meets the conditions, and the width has
- * no meaning. */
+/* Masks and widths are known when a warp runs. In the second warp no lane meets the conditions, and the width has no
+ * meaning. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void widths_of_warps(const float *in, int n, float *out)
 {
@@ -209,7 +209,7 @@ __global__ void widths_of_warps(const float *in, int n, float *out)
     out[i] = v + w + s[(t + 40) % SIZE];
 }
 
-/* Values that a warp has once in one section: other sections and code behind use them, and change some. */
+/* A warp has one value of a variable in a section: other sections and later code use such values, and change some. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void values_of_warps(const float *in, int n, float *out)
 {
@@ -236,7 +236,7 @@ __global__ void values_of_warps(const float *in, int n, float *out)
     out[i] = v + w + count * 2 + steps + (votes >> lane & 1) + most + s[(t + 7) % SIZE] + twice;
 }
 
-/* An index that a section advances, and one that code around it advances; a type and a constant within. */
+/* A section advances an index, and code around it advances another; the section declares a type and a constant. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void advanced_in_sections(const float *in, int n, float *out)
 {
@@ -261,7 +261,7 @@ __global__ void advanced_in_sections(const float *in, int n, float *out)
     out[i - 5] = v + far + turns + s[(t + 50) % SIZE] + in[i % n] + last + w + (number)t;
 }
 
-/* Threads that have ended: a warp with some of them, and whole warps and blocks. */
+/* Some threads of a warp have ended, or whole warps and blocks. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) inout(out[n])
 __global__ void ends_before_sections(const float *in, int n, float *out)
 {
@@ -297,8 +297,8 @@ __global__ void ends_before_sections(const float *in, int n, float *out)
 
 __shared__ float last_of_block;
 
-/* Threads that have ended, or that a condition leaves out, write no variable of the block; the condition that ends
- * threads may assign to variables that later code uses. */
+/* Threads that have ended, or that a condition excludes, write no variable of the block. The condition that ends
+ * threads may assign variables that later code uses. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) inout(out[n])
 __global__ void ends_that_assign(const float *in, int n, float *out)
 {
@@ -347,7 +347,7 @@ __global__ void partial_warps(const float *in, int n, float *out)
     out[i] = v + votes + s[0] + s[1] + s[2];
 }
 
-/* Threads of such blocks that have ended. */
+/* Threads have ended in blocks whose last warp has 16 lanes. */
 #pragma cf kernel blocks(n / 80) block(80) in(in[n]) inout(out[n])
 __global__ void ends_of_partial_warps(const float *in, int n, float *out)
 {
@@ -370,7 +370,7 @@ __global__ void ends_of_partial_warps(const float *in, int n, float *out)
     out[i] = v + s[threadIdx.x % 4];
 }
 
-/* A value that a warp has once, behind other code of its lanes. */
+/* After other code of its lanes, a warp has one value of a variable. */
 #pragma cf kernel blocks(n / 50) block(50) in(in[n]) out(out[n])
 __global__ void moved_in_sections(const float *in, int n, float *out)
 {

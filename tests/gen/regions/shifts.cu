@@ -5,7 +5,7 @@
 #define SIZE 96
 #define ALL 0xffffffffu
 
-/* Distances that are powers of two, in loops that are written out. */
+/* Distances are powers of two, in loops whose steps are written out. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
 #pragma cf instances(int : int; float : float; double : double; long : unsigned long long)
 template <typename T> __global__ void moved(const float *in, int n, float *out)
@@ -22,7 +22,7 @@ template <typename T> __global__ void moved(const float *in, int n, float *out)
     out[i] = (float)((long long)(v + sum * 3) & 0xffff);
 }
 
-/* Halves are shuffled as such. */
+/* 16-bit floats are shuffled in their own type. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
 __global__ void moved_halves(const float *in, int n, float *out)
 {
@@ -36,7 +36,7 @@ __global__ void moved_halves(const float *in, int n, float *out)
     out[i] = __half2float(v) + __low2float(w);
 }
 
-/* Other distances: of loops that are not written out, of the launch, beyond a warp, below 0, in parts of warps. */
+/* Other distances: in loops that are not written out, from the launch, beyond a warp, below 0, in parts of warps. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
 __global__ void moved_by_any(const float *in, int n, float *out)
 {
@@ -55,7 +55,7 @@ __global__ void moved_by_any(const float *in, int n, float *out)
     out[i] = (float)((int)(v / 1024 + w) % 65536);
 }
 
-/* Distances and widths that only exist under a condition. */
+/* Distances and widths have a value only under a condition. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
 __global__ void moved_by_none(const float *in, int n, float *out)
 {
@@ -68,7 +68,7 @@ __global__ void moved_by_none(const float *in, int n, float *out)
     out[i] = w;
 }
 
-/* Sums of which lanes add some alone, and distances that differ between lanes or are memory. */
+/* Only some lanes add to some sums, and distances differ between lanes or are read from memory. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
 __global__ void scanned(const float *in, int n, float *out)
 {
@@ -89,7 +89,7 @@ __global__ void scanned(const float *in, int n, float *out)
     out[i] = sum + last * 2 + own * 3 + far;
 }
 
-/* Lanes that have ended give 0. */
+/* Lanes that have ended give 0 as their value. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
 __global__ void moved_of_some(const float *in, int n, float *out)
 {

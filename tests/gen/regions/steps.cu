@@ -2,7 +2,7 @@
  * blocks of 96 threads and one element to a thread. */
 #define SIZE 96
 
-/* Loops by `while`, with an index that the threads share out, and steps in all spellings. */
+/* Loops are written with `while`, threads share out an index, and steps are written in all forms. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void steps(const float *in, int n, float *out)
 {
@@ -54,7 +54,7 @@ struct pair {
     int b;
 };
 
-/* Pointers into arrays of all kinds that walk along them. */
+/* Pointers move along arrays of all kinds. */
 #pragma cf kernel blocks(n / SIZE) block(16, 6) in(in[n]) out(out[n])
 __global__ void walking(const float *in, int n, float *out)
 {
@@ -89,7 +89,7 @@ __global__ void walking(const float *in, int n, float *out)
     out[first + t] = sum + *same + (float)(p - in) + s[ty][0];
 }
 
-/* Pointers and steps that stay as they are. */
+/* The generator does not change these pointers and steps. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void walking_else(const float *in, int n, float *out)
 {
@@ -130,7 +130,7 @@ __global__ void walking_else(const float *in, int n, float *out)
     out[i] = sum + *x + *from + k + m + *p;
 }
 
-/* Loops without barriers: by `while`, with a pointer that advances by rows, and backwards. */
+/* Loops without barriers: with `while`, with a pointer that advances by rows, and backwards. */
 #pragma cf kernel blocks(n / SIZE) block(32, 3) in(in[n]) out(out[n])
 __global__ void walking_down(const float *in, int n, float *out)
 {
@@ -162,7 +162,7 @@ __global__ void walking_on(const float *in, int n, float *out)
     }
 }
 
-/* Indices that conditions choose, computed from another one before all of them move on, and one computed behind. */
+/* Conditions choose indices that are computed from another index before all of these advance, and one index after. */
 #pragma cf kernel grid(16, n / SIZE) block(8, 4) in(in[n]) out(out[n])
 __global__ void chosen_indices(const float *in, int n, float *out)
 {
@@ -195,7 +195,7 @@ __global__ void chosen_indices(const float *in, int n, float *out)
     out[c] = above + here * 2 - in[west] + 2 * in[east] - 3 * in[north] + 4 * in[south] + in[beside];
 }
 
-/* Parameters that are advanced to a thread's own elements, also again and backwards, and read before that. */
+/* Parameters are advanced to a thread's own elements, several times and backwards, and are read before that. */
 #pragma cf kernel blocks(n / SIZE) block(32, 3) in(in[n]) out(out[n])
 __global__ void moved_on(const float *__restrict__ in, int n, float *out)
 {
@@ -227,7 +227,7 @@ __device__ void add_half(float by, float &sum)
     sum += by / 2;
 }
 
-/* Numbers that get new values, which loops change, and that stay what they are in casts and calls. */
+/* Numbers get new values, loops change them, and casts and calls name other things that are spelled alike. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void renewed(const float *in, int n, float *out)
 {
@@ -263,7 +263,7 @@ __global__ void renewed(const float *in, int n, float *out)
     out[i] = sum + s[0][SIZE - 1 - t] + k + other;
 }
 
-/* A loop that begins at a global index whose variable the test of a block does not know yet, and tables of numbers. */
+/* A loop begins at a global index in a variable that the test of a block cannot read yet; and tables hold numbers. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void tables(const float *in, int n, float *out)
 {

@@ -116,7 +116,7 @@ __global__ void defaults(const float *in, int n, float *out)
     out[i] = v;
 }
 
-/* Constants as template arguments of functions with memory of their own. */
+/* Constants are template arguments of functions with __shared__ memory of their own. */
 constexpr int of_file = SIZE / 32, of_more = 5, of_most{of_file * 2};
 enum { of_names = 3, of_next };
 
@@ -137,7 +137,7 @@ template <typename T, int warps = of_file, typename S = float> __device__ S kept
     return sum;
 }
 
-/* Equal values are of one instance, which counts its calls. */
+/* Calls with equal values use one instance, which counts its calls. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void constants_of_shared(const float *in, int n, float *out)
 {
@@ -177,7 +177,7 @@ template <int size = 96> __global__ void hidden_constants(const float *in, int n
     out[i] = sum + in[i];
 }
 
-/* A local name hides one of the file. */
+/* A local variable has the name of a constant of the file. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void local_constants(const float *in, int n, float *out)
 {
@@ -193,7 +193,7 @@ __global__ void local_constants(const float *in, int n, float *out)
     out[i] = sum;
 }
 
-/* Types of template parameters that members and elements tell, and calls and shuffles in braces. */
+/* Members and elements tell the types of template parameters, and calls and shuffles are in braces. */
 struct moments {
     float mean, square;
     int count;

@@ -6,7 +6,7 @@
 #define SIZE (WIDTH * HEIGHT)
 #define IN_RANGE(x, least, most) ((x) >= (least) && (x) <= (most))
 
-/* Steps of heat flow in a tile, whose cells at its sides are lost one by one; the rim of the field has no neighbours. */
+/* Heat flows in a tile, which loses the cells at its sides step by step; the rim of the field has no neighbours. */
 #pragma cf kernel blocks(n / SIZE) block(WIDTH, HEIGHT) in(in[n]) out(out[n])
 __global__ void heat(const float *in, int n, float *out)
 {
@@ -44,7 +44,7 @@ __global__ void heat(const float *in, int n, float *out)
         out[index] = next[ty][tx];
 }
 
-/* The cheapest paths, in one dimension. */
+/* The kernel finds the cheapest paths in one dimension. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void paths(const float *in, int n, float *out)
 {
@@ -76,7 +76,7 @@ __global__ void paths(const float *in, int n, float *out)
         out[x] = next[t];
 }
 
-/* Clamped indices of a blur, with min() and max(). */
+/* A blur limits its indices by min() and max(). */
 #pragma cf kernel blocks(n / SIZE) block(WIDTH, HEIGHT) in(in[n]) out(out[n])
 __global__ void blur(const float *in, int n, float *out)
 {
@@ -104,8 +104,8 @@ __global__ void blur(const float *in, int n, float *out)
     out[blockIdx.x * SIZE + ty * WIDTH + tx] = sum;
 }
 
-/* Changes that are not like these: of types that wrap, by values of memory, of variables that others are computed from
- * in between, under conditions of other variables, and in other regions. */
+/* These changes are of another kind: of types that wrap around, by values from memory, of variables that other
+ * variables were computed from before, under conditions on other variables, and in other regions. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void changed(const float *in, int n, float *out)
 {
@@ -171,7 +171,7 @@ __global__ void changed(const float *in, int n, float *out)
     out[block * SIZE + t] = sum;
 }
 
-/* Bools of memory, with holes, and of threads that are in no range. */
+/* Bools are read from memory, or are true for threads that are no range. */
 #pragma cf kernel blocks(n / SIZE) block(WIDTH, HEIGHT) in(in[n]) out(out[n])
 __global__ void holes(const float *in, int n, float *out)
 {

@@ -435,7 +435,7 @@ __global__ void set_in_branches(const float *in, int n, float *out)
     }
 }
 
-/* Short loops stay in a region, so that their counters are known in it alone. */
+/* Short loops stay in one region, so that their counters are known only there. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void counted_in_region(const float *in, int n, float *out)
 {

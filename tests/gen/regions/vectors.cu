@@ -95,7 +95,7 @@ __global__ void of_kinds(const float *in, int n, float *out)
     out[i] = sum + extents.x + extents.y + extents.z + three.z;
 }
 
-/* Structs of auto variables: their members are kept whole, whatever the first is called. */
+/* Auto variables hold structs, whose members are kept, whatever the name of the first member is. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void of_structs(const float *in, int n, float *out)
 {
@@ -146,7 +146,7 @@ __global__ void of_kept_addresses_turns(const float *in, int n, float *out)
     out[i] = four.x + four.y + *place;
 }
 
-/* Threads that leave, and values that only some threads change. */
+/* Threads end, and only some threads change a value. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void of_some(const float *in, int n, float *out)
 {
@@ -260,7 +260,7 @@ __device__ float less_raised(peak a, peak b)
     return a.height - b.height / 2;
 }
 
-/* Choices between objects: by value in declarations, assignments and results, and of a reference, which stays one. */
+/* Declarations, assignments and results choose between objects by value; the choice of a reference stays one. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void peaks(const float *in, int n, float *out)
 {

@@ -3,7 +3,7 @@
 #define SIZE 96
 #define ALL 0xffffffffu
 
-/* A warp for each part of a row; its bounds differ between warps, and are memory. */
+/* Each warp has a part of a row. Its bounds differ between warps, and are read from memory. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void warp_per_row(const float *in, int n, float *out)
 {
@@ -26,7 +26,7 @@ __global__ void warp_per_row(const float *in, int n, float *out)
     out[i] = lane == 0 ? sum : most + lane;
 }
 
-/* Rows of blocks are warps; one divides by the size of a warp in several ways. */
+/* Rows of blocks are warps; one kernel divides by the size of a warp in several ways. */
 #pragma cf kernel blocks(n / SIZE) block(32, 3) in(in[n]) out(out[n])
 __global__ void warp_of_row(const float *in, int n, float *out)
 {
@@ -41,7 +41,7 @@ __global__ void warp_of_row(const float *in, int n, float *out)
     out[base + lane] = sum + part * 3 + rest * 5 + far + (t & ~31u) + __any_sync(ALL, v > 60);
 }
 
-/* Indices that begin below 0, wrap around, or have other types than their limits. */
+/* Indices begin below 0, wrap around, or have other types than their limits. */
 #pragma cf kernel blocks(n / SIZE) block(32, 3) in(in[n]) out(out[n])
 __global__ void shared_out(const float *in, int n, float *out)
 {
@@ -82,7 +82,7 @@ __global__ void shared_out(const float *in, int n, float *out)
     out[i] = s[95 - t];
 }
 
-/* Steps and starts that the loop changes, and a thread's own order of effects. */
+/* The loop changes its step and its start, and each thread has an order of effects. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void not_shared_out(const float *in, int n, float *out)
 {
@@ -110,7 +110,7 @@ __global__ void not_shared_out(const float *in, int n, float *out)
     out[i] = sum + last + turns;
 }
 
-/* A loop over all elements with fewer threads, which wait for none. */
+/* Fewer threads than elements run a loop over all elements, and wait for no other thread. */
 #pragma cf kernel blocks(2) block(SIZE) in(in[n]) out(out[n])
 __global__ void grid_stride(const float *in, int n, float *out)
 {
@@ -118,7 +118,7 @@ __global__ void grid_stride(const float *in, int n, float *out)
         out[i] = in[i] * 3 + in[n - 1 - i];
 }
 
-/* Votes alone, and the lanes that some of them count for. */
+/* A kernel only votes, and some votes count lanes. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void warp_votes(const float *in, int n, float *out)
 {
@@ -129,7 +129,7 @@ __global__ void warp_votes(const float *in, int n, float *out)
         out[i] = -(float)found;
 }
 
-/* The same with the lengths of blocks behind names and in expressions, where instances have one length. */
+/* Names and expressions give the lengths of blocks, which are the same in all instances. */
 enum { HALVES = 2 };
 constexpr int half = SIZE / HALVES;
 #pragma cf kernel blocks(n / SIZE) block(half * HALVES) in(in[n]) out(out[n])
@@ -149,7 +149,7 @@ template <int length> __global__ void votes_of_instance(const float *in, int n, 
     out[i] = __popc(found & ((1u << lane) - 1)) + warp * 100;
 }
 
-/* Rows that the warps of a block share out, with operations of warps. */
+/* The warps of a block share out rows, with operations of warps. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void rows_of_warps(const float *in, int n, float *out)
 {
