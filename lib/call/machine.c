@@ -46,7 +46,7 @@ static const struct {
 #undef ROW
 };
 
-/* Accesses the struct as an array. */
+/* Returns the address of constant number `i` in the struct, which consists of doubles. */
 static double *get_constant(struct cf__machine *machine, int i)
 {
     return (double *)(void *)machine + i;

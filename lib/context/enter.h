@@ -27,7 +27,7 @@ struct cf__thread_device cf__thread_device_set(struct cf__thread_device chosen);
 /* Enters the context of `stream`, or for a default stream the device of the calling thread. */
 int cf__enter(struct cf__scope *scope, const char *function, cf_stream stream);
 
-/* Does the same, but does not fail in a lost context. */
+/* Enters the same context as cf__enter(), and does not fail if the context is lost. */
 int cf__enter_even_lost(struct cf__scope *scope, const char *function, cf_stream stream);
 
 /* Enters a context of a driver. */

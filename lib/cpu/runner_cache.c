@@ -10,7 +10,7 @@
 /* Only cooperative launches need runners with more threads than this, which are freed after the launch. */
 #define CACHED_THREADS 16384
 
-static struct cf__runner *idle_runners[256]; /* atomic */
+static struct cf__runner *idle_runners[256]; /* idle runners; atomic */
 
 void cf__runner_free(struct cf__runner *runner)
 {

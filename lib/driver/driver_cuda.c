@@ -154,7 +154,7 @@ void cf__driver_search_unlock(void)
 /* dlopen() with RTLD_NOLOAD would search all folders, so go through the loaded objects instead. */
 int cf__driver_cuda_is_loaded(void)
 {
-    static unsigned long long without; /* guarded by the lock */
+    static unsigned long long without; /* objects at the last search without a result; guarded by the lock */
     cf__lock(&search_lock);
     struct search search = {.without = without};
     (void)dl_iterate_phdr(check_object, &search);

@@ -383,7 +383,7 @@ static int add_node(const struct item *item, const struct cf__driver *driver, un
     return CF_OK;
 }
 
-/* Fails inside the log's callback: the thread may already hold the lock there. */
+/* Reports a call from the log's callback. The call must not wait for the lock, since its thread may hold the lock. */
 static int fail_in_callback(const char *function)
 {
     return cf__fail(CF_EINVAL, "%s: called from the callback of cf_set_log()", function);

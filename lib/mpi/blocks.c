@@ -107,7 +107,7 @@ static int is_any_shared(const cf_mpi_array *x, int ranks)
     return i < ranks;
 }
 
-/* Returns the rank that owns the block of the head's elements. */
+/* Returns the rank that owns the block to which this rank's first elements belong. */
 static int find_owner(const cf_mpi_array *x, int rank)
 {
     int64_t begin = x->offsets[rank] / each * each;

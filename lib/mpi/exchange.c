@@ -206,7 +206,7 @@ void cf__mpi_exchange_start(struct cf__mpi_exchange *exchange, int status, const
         (void)cf__mpi_keep(&exchange->failure, start_agreement(exchange));
 }
 
-/* If one rank's start failed, returns that failure on all ranks. */
+/* Returns a status that is the same on all ranks: the failure of one rank's start, if there is one. */
 static int share_failure(struct cf__mpi_exchange *exchange)
 {
     MPI_Comm comm = exchange->transport->object.comm->comm;

@@ -19,7 +19,7 @@ struct cf__mpi_numa {
     int count; /* number of nodes; 0: unknown */
     struct {
         int node;                         /* number of the node */
-        int is_own;                       /* 1 if the thread may run there */
+        int is_own;                       /* 1 if the thread may run on this node */
         int distance[CF__MPI_NUMA_NODES]; /* distance to each node, in the order of the nodes */
     } nodes[CF__MPI_NUMA_NODES];
 };

@@ -128,7 +128,7 @@ static union cf__mpi_value find_value(cf_type type, int64_t key, int is_max)
     return type == CF_I32 ? (union cf__mpi_value){.i32 = (int32_t)number} : (union cf__mpi_value){.i64 = number};
 }
 
-/* Finds the key of this rank's part, which is the largest key if the part is empty. */
+/* Finds the key of the elements on this rank; the largest key stands for a rank without elements. */
 static int find_part(const struct cf__mpi_comm *state, const cf_mpi_array *x, int is_max, int64_t *key)
 {
     int64_t n = cf__mpi_array_count(state, x);

@@ -19,7 +19,7 @@ struct run {
     void (*work)(void *data);
     void (*release)(void *data);
     void *data;
-    int is_done, is_left; /* guarded by the lock */
+    int is_done, is_left; /* the work has ended; the caller has gone on without it; both guarded by the lock */
 };
 
 /* Number of abandoned threads and, in the upper half, the number of the process that has them. A forked child has

@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 
-extern int cf__trace_on; /* atomic */
+extern int cf__trace_on; /* nonzero while a trace is recorded; atomic */
 
 /* Returns 1 while a trace is recorded. */
 static inline int cf__trace_is_on(void)

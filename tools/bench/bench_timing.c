@@ -73,7 +73,7 @@ static void wait_for_gate(void *data)
 {
     struct gate *gate = data;
     struct timespec latest;
-    if (pthread_equal(pthread_self(), gate->owner)) /* the driver has called it on this thread */
+    if (pthread_equal(pthread_self(), gate->owner)) /* the driver calls this on the opening thread */
         return;
     clock_gettime(CLOCK_REALTIME, &latest);
     latest.tv_sec += 2; /* enqueuing may be waiting for this function, so that it must end */

@@ -247,7 +247,7 @@ int trial_verify(const struct trial_plan *plan, int device, double tolerance, st
 
 /* ---- Shared arrays ---- */
 
-/* A call with shared arrays, which has its own copies of the given elements. */
+/* A call in which arrays share memory. It has copies of the given elements of its own. */
 struct joined {
     const struct trial_plan *plan;
     const struct inplace *which;

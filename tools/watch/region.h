@@ -20,7 +20,7 @@ struct region {
     const cf_host_shape *key; /* for a __shared__ variable: an address that a symbol of the module names */
     const void *block;        /* block that owns it; NULL: all blocks */
     unsigned char *seen;      /* a byte for each byte, 1 if that was written; NULL: not recorded */
-    int is_kept;              /* kept between launches of an operation */
+    int is_kept;              /* 1 if the region is kept between the launches of an operation */
     int is_input;             /* array declared in(...), which no thread may write */
     char *before;             /* contents when the launch began; NULL: not recorded */
 

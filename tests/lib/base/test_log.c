@@ -340,7 +340,7 @@ static void fail_on_a_gpu(void)
     assert_int_equal(setenv("CF_TRACE", trace, 1), 0);
     pid_t child = fork_flushed();
     assert_true(child >= 0);
-    if (child == 0) { /* holds the file until it exits */
+    if (child == 0) { /* the child holds the file until it exits */
         cf_set_log(NULL, NULL);
         byte = cf_device_use(CF_HOST) == CF_OK ? 1 : 2;
         (void)!write(ends[1], &byte, 1);

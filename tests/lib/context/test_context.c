@@ -94,7 +94,7 @@ FAKE_TEST(context_without_memory_for_a_record_is_enomem, "CF_DRIVER=host")
     assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
     const rlim_t most = (pages + 256) * (rlim_t)sysconf(_SC_PAGESIZE);
     assert_int_equal(setrlimit(RLIMIT_AS, &(struct rlimit){most, before.rlim_max}), 0);
-    for (size_t bytes = 1 << 20; bytes >= sizeof(void *);) { /* allocates all memory that malloc() can give */
+    for (size_t bytes = 1 << 20; bytes >= sizeof(void *);) { /* the loop allocates all memory that malloc() can give */
         void **block = malloc(bytes);
         bytes /= block ? 1 : 2;
         if (block)
@@ -239,7 +239,7 @@ FAKE_TEST(context_that_is_lost_and_destroyed_counts_no_more, "CF_DRIVER=cuda")
         cf__leave(&place);
         assert_fails(cf_device_sync(), CF_EFAULT, "device 0's context was lost to a fault while cf_a was running");
         assert_int_equal(context_destroy(own), CUDA_SUCCESS);
-        if (i == 1) /* creates a new context at the same address */
+        if (i == 1) /* this call creates a new context at the same address */
             assert_int_equal(context_create(&own, 0, 0), CUDA_SUCCESS);
         assert_ok(cf_device_sync());
         assert_int_equal(cf__gpu_state(), CF__GPU_OURS);
@@ -285,7 +285,7 @@ FAKE_TEST(note_lost_tells_of_the_current_context_alone, "CF_DRIVER=cuda")
     strcpy(text, "it failed");
     assert_int_equal(cf__note_lost(driver, CF_ECALL, text, sizeof text), CF_ECALL);
     assert_string_equal(text, "it failed");
-    assert_int_equal(cf__note_lost(driver, CF_EFAULT, text, sizeof text), CF_EFAULT); /* the only lost one */
+    assert_int_equal(cf__note_lost(driver, CF_EFAULT, text, sizeof text), CF_EFAULT); /* the only lost context */
     assert_non_null(strstr(text, "; device 0's context was lost"));
     cf__leave(&second);
     cf__leave(&first);

@@ -296,7 +296,7 @@ FAKE_TEST(context_of_the_thread_stays_current, "CF_DRIVER")
     assert_int_equal(driver->cuDevicePrimaryCtxRetain(&primary, 1), CUDA_SUCCESS);
     assert_int_equal(driver->cuCtxPushCurrent(primary), CUDA_SUCCESS);
     assert_context_stays(driver, primary);
-    assert_int_equal(context_create(&own, 0, 0), CUDA_SUCCESS); /* also makes it current */
+    assert_int_equal(context_create(&own, 0, 0), CUDA_SUCCESS); /* the call also makes the context current */
     assert_context_stays(driver, own);
     const int devices[] = {0, 1, CF_HOST};
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
@@ -336,7 +336,7 @@ FAKE_TEST(context_of_the_thread_is_where_calls_run, "CF_DRIVER")
     assert_true(count_alive(text, sizeof text) > 0);
     assert_null(strstr(text, "primary")); /* no primary context was needed */
 
-    assert_ok(cf_device_use(1)); /* takes precedence over the context */
+    assert_ok(cf_device_use(1)); /* the chosen device takes precedence over the context */
     assert_int_equal(driver->cuDevicePrimaryCtxRetain(&primary, 1), CUDA_SUCCESS);
     assert_ptr_equal(context_of_memory(driver), primary);
     assert_int_equal(driver->cuDevicePrimaryCtxRelease(1), CUDA_SUCCESS);

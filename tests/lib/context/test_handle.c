@@ -166,7 +166,7 @@ TEST(record_of_a_later_owner_stays)
     assert_int_not_equal(cf__handle_serial(CF__STREAM, handle), 0);
     cf__handle_remove(CF__STREAM, handle, cf__handle_serial(CF__STREAM, handle));
     assert_int_equal(cf__handle_serial(CF__STREAM, handle), 0);
-    cf__handle_remove(CF__STREAM, handle, 0); /* removes nothing */
+    cf__handle_remove(CF__STREAM, handle, 0); /* this call removes nothing */
     cf__handle_remove(CF__STREAM, handle, serial);
     cf__handle_add(&place, CF__STREAM, handle);
     cf__handle_remove(CF__STREAM, handle, 0); /* serial 0 means that there was no record, so this one must be kept */

@@ -23,7 +23,7 @@ enum step_kind {
     STEP_OR,
     STEP_SHARED, /* reads shared memory that other threads wrote */
     /* Steps for some of the threads. */
-    STEP_MEET, /* at a cuda::barrier */
+    STEP_MEET, /* the threads meet at a cuda::barrier */
     STEP_YIELD,
     STEP_ACTIVE, /* __activemask(), then a ballot with that mask */
     STEP_ALONE,

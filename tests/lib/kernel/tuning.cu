@@ -10,7 +10,7 @@ template <typename T, int WAY> __global__ void which(T *way, int64_t n)
         way[0] = WAY;
 }
 
-/* A call counts as the bytes of its arrays. */
+/* The class of a call follows from the bytes of its arrays. */
 #pragma cf kernel blocks(1) block(32) in(x[n]) out(way[1]) tune(A: 1, 2; B: 3, 4)
 template <int A, int B> __global__ void both(const float *x, int *way, int n)
 {

@@ -274,7 +274,7 @@ TEST_WITH(peer_enable_after_another_library_has_undone_it_does_it_again, NULL, e
 TEST_WITH(peer_functions_that_fail_leave_it_as_it_was, NULL, end_library_empty)
 {
     need_peers();
-    assert_ok(cf_mem_free(allocate(1, 1, 1000))); /* makes the library create a pool */
+    assert_ok(cf_mem_free(allocate(1, 1, 1000))); /* the call makes the library create a pool */
     share_result = CUDA_ERROR_UNKNOWN;
     assert_fails(cf_peer_enable(0, 1), CF_ECALL, "cf_peer_enable: device 0, peer 1: cuMemPoolSetAccess returned 999 ");
     assert_false(cf__peer_enabled(0, 1));

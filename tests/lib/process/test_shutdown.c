@@ -67,7 +67,7 @@ FAKE_TEST(shutdown_that_cannot_unload_is_tried_again, "CF_DRIVER=cuda")
     assert_int_equal(alive(), 1); /* the image of the kernel; the context was released all the same */
     assert_fails(cf_shutdown(), CF_ECALL, "cuLibraryUnload");
     unload_result = CUDA_SUCCESS;
-    assert_ok(gather()); /* works with the objects that are left */
+    assert_ok(gather()); /* the call works with the objects that are left */
     assert_ok(cf_shutdown());
     assert_nothing_alive();
 }
@@ -421,7 +421,7 @@ FAKE_TEST(use_prints_nothing_and_handles_no_signals, "CF_DRIVER", "CF_THREADS=4"
     dup2(fileno(printed), STDERR_FILENO);
     read_handlers(before);
     pthread_sigmask(SIG_SETMASK, NULL, &mask);
-    int wrong = open_and_leave(NULL) != NULL || gather() != CF_OK; /* uses both copies of the library */
+    int wrong = open_and_leave(NULL) != NULL || gather() != CF_OK; /* each call uses both copies of the library */
     wrong += cf_gather_f32_i32(&one, &outside, &res, 1, 1) != CF_ERANGE;
     wrong += cf_shutdown() != CF_OK;
     pthread_sigmask(SIG_SETMASK, NULL, &mask_after);

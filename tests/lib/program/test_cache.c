@@ -230,7 +230,7 @@ TEST_WITH(changed_header_misses, set_up, tear_down)
     int five = compile();
     assert_true(five > 0 && five != four);
     expect_counts(0, 2, 1);
-    write_file("inner.h", "#define SIZE 5\n"); /* has another time */
+    write_file("inner.h", "#define SIZE 5\n"); /* the file has another time */
     run_shell("touch -d '2020-01-01' %s/inner.h", root);
     assert_int_equal(compile(), five);
     expect_counts(1, 2, 1);
@@ -335,7 +335,7 @@ TEST_WITH(other_working_folder_misses, set_up, tear_down)
         expect_counts(2, 2, 2);
         assert_ok(cf_cache_clear(cache));
     }
-    source = "\n__global__ void k(int *p) { *p = 1; int unused; }\n"; /* includes nothing: any folder will do */
+    source = "\n__global__ void k(int *p) { *p = 1; int unused; }\n"; /* no include: any folder will do */
     assert_true(compile() > 0);
     assert_int_equal(chdir("/"), 0);
     assert_true(compile() > 0);
@@ -377,7 +377,7 @@ TEST_WITH(time_of_a_new_header_is_not_kept, set_up, tear_down)
     struct cf__headers headers;
     time_t began;
     int is_known = 1;
-    do { /* tries again if it took long */
+    do { /* the loop tries again if a turn took long */
         headers = (struct cf__headers){.count = 0};
         began = time(NULL);
         write_file("size.h", "#define SIZE 4\n");
@@ -581,7 +581,7 @@ TEST_WITH(cap_removes_what_was_not_used_for_long, set_up, tear_down)
     assert_int_equal(compile(), first);
     expect_counts(2, 2, 1);
     options.definitions = (const char *const[]){"SIZE=9", NULL};
-    assert_int_equal(compile(), second); /* replaces the first entry */
+    assert_int_equal(compile(), second); /* the new entry replaces the first one */
     expect_counts(2, 3, 1);
     assert_int_equal(compile(), second);
     assert_ok(cf_cache_query(cache, &counts));

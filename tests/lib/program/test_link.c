@@ -77,10 +77,10 @@ TEST_WITH(ptx_cubin_fatbin_and_lto_ir_are_linked, set_up, tear_down)
     add_data("mul.fatbin", fatbin.bytes, fatbin.size);
     expect_linked(90);
     count = 1;
-    add_data("mul.ptx", MUL_PTX, sizeof MUL_PTX); /* includes the NUL at its end */
+    add_data("mul.ptx", MUL_PTX, sizeof MUL_PTX); /* the data includes the NUL at the end of the text */
     expect_linked(90);
     options.is_lto = 1;
-    expect_linked(90); /* links LTO-IR with PTX */
+    expect_linked(90); /* the call links LTO-IR with PTX */
     count = 1;
     add_data("mul.ltoir", lto.bytes, lto.size);
     expect_linked(90);
