@@ -1,5 +1,5 @@
-"""Finds code that needs threads to run together or needs a GPU. It searches by name, through the file's functions and
-classes."""
+"""Finds code whose threads have to run together, and code that only a GPU can run. The names of functions and classes
+are searched in all code that a kernel reaches."""
 
 import re
 
@@ -7,22 +7,23 @@ from cpu.assembly import find_unknown, needs_block, WORDS
 from cpu.members import body_tokens, device_tokens
 from cpu.reachable import find_reachable
 
-# Functions that a loop over threads cannot run: they wait for other threads, use shared memory, or stop the kernel.
+# Matches functions that a loop over threads cannot run: they wait for other threads, use shared memory, or end the
+# kernel.
 TOGETHER = re.compile(
     r'__shared__|__sync(threads|warp)\w*|__shfl\w*|__(any|all|ballot|activemask|match)\w*|__reduce_\w+_sync|'
     r'__nanosleep|__trap|assert|__assert_fail|__is(Shared|Global)|__cvta_generic_to_shared|__dynamic_smem\w*|'
     r'make_pipeline|this_cluster')
-# Further functions that wait in files with cooperative_groups; ranks and sizes of groups involve no other thread.
+# Matches further functions that wait in files with cooperative_groups. Ranks and sizes of groups need no other thread.
 _GROUPS = re.compile(
     r'sync|shfl\w*|any|all|ballot|match_a\w+|reduce\w*|\w+clusive_scan\w*|coalesced_\w+|\w+_partition|invoke_one\w*|'
     r'memcpy_async|wait|wait_prior|barrier_(arrive|wait)|is_valid')
-# Functions that wait in files that name a barrier of cuda:: or cuda::std::.
+# Matches functions that wait in files that name a barrier of cuda:: or cuda::std::.
 _BARRIERS = re.compile(r'arrive|arrive_and_\w+|wait|wait_parity|try_wait\w*|init')
-# Classes of CUB whose functions make threads wait.
+# Matches classes of CUB in whose functions threads wait for one another.
 _CUB = re.compile(r'(Block|Warp)[A-Z]\w+')
-# A partition whose size is part of its type only computes ranks.
+# Partitions that only compute ranks if the size is a part of their type.
 _RANKS = {'tiled_partition'}
-# Functions and classes that the CPU cannot run, with alternatives.
+# Functions and classes that the CPU cannot run: (pattern of names, what they are, what to use instead).
 _FOREIGN = (
     ('|'.join(WORDS), 'inline assembly', 'write C++ beside it, under #ifndef __CUDA_ARCH__'),
     (r'wmma|nvcuda|mma_sync|load_matrix_sync', 'matrices of a warp', 'multiply tiles in __shared__ memory'),
@@ -36,13 +37,13 @@ _FOREIGN = (
     (r'__pipeline_arrive_on|__mbarrier\w*|__cvta_(?!generic_to_[sg]|[sg]\w+_to_generic)\w+', 'asynchronous barriers',
      'use __syncthreads()'),
 )
-# Names in thrust:: that have a CPU form.
+# The names in thrust:: that the CPU can run.
 OF_THRUST = frozenset('''
     abs acos acosh arg asin asinh atan atanh bit_and bit_or bit_xor complex conj cos cosh divides equal_to exp get
     greater greater_equal imag less less_equal log log10 logical_and logical_not logical_or make_pair make_tuple maximum
     minimum minus modulus multiplies negate norm not_equal_to pair plus polar pow proj real sin sinh sqrt swap tan tanh
     tie tuple tuple_element tuple_size'''.split())
-# Names in cub:: that have a CPU form.
+# The names in cub:: that the CPU can run.
 OF_CUB = frozenset('''
     ArgMax ArgMin BLOCK_HISTO_ATOMIC BLOCK_HISTO_SORT BLOCK_LOAD_DIRECT BLOCK_LOAD_STRIPED BLOCK_LOAD_TRANSPOSE
     BLOCK_LOAD_VECTORIZE BLOCK_LOAD_WARP_TRANSPOSE BLOCK_LOAD_WARP_TRANSPOSE_TIMESLICED BLOCK_REDUCE_RAKING
@@ -60,7 +61,7 @@ OF_CUB = frozenset('''
     WARP_LOAD_TRANSPOSE WARP_LOAD_VECTORIZE WARP_STORE_DIRECT WARP_STORE_STRIPED WARP_STORE_TRANSPOSE
     WARP_STORE_VECTORIZE WarpExchange WarpExchangeAlgorithm WarpLoad WarpLoadAlgorithm WarpMergeSort WarpReduce WarpScan
     WarpStore WarpStoreAlgorithm'''.split())
-# Names of CUB without a CPU form, which a file may use after `using namespace cub`.
+# The names of CUB that the CPU cannot run. A file may use them without cub:: after `using namespace cub`.
 _LACKING_IN_CUB = frozenset('''
     ArgIndexInputIterator BlockRadixRank BlockRadixRankMatch BlockRadixRankMatchEarlyCounts BlockRakingLayout
     BlockRunLengthDecode CacheModifiedInputIterator CacheModifiedOutputIterator ConstantInputIterator
@@ -69,25 +70,27 @@ _LACKING_IN_CUB = frozenset('''
     DeviceSegmentedRadixSort DeviceSegmentedReduce DeviceSegmentedSort DeviceSelect DeviceTransform
     DiscardOutputIterator GridBarrier GridEvenShare GridQueue ReduceByKeyOp ReduceBySegmentOp StableOddEvenSort
     TexObjInputIterator TexRefInputIterator ThreadScanExclusive ThreadScanInclusive TransformInputIterator'''.split())
-# Maps a library to the names that the CPU runs and an alternative for the others.
+# Maps a library to its name in messages, the names that the CPU can run, and what to use instead of all other names.
 _LIBRARIES = {
     'thrust': ('Thrust', OF_THRUST, 'write a loop, or use cooperative_groups'),
     'cub': ('CUB', OF_CUB, 'use its functions of a block or a warp, or cooperative_groups'),
 }
 _FOREIGN_WORDS = tuple((re.compile(pattern), what, instead) for pattern, what, instead in _FOREIGN)
 _ANY_FOREIGN = re.compile('|'.join(pattern for pattern, _, _ in _FOREIGN))
-# Names in cuda:: without a CPU form.
+# The names in cuda:: that the CPU cannot run.
 _FOREIGN_OF_CUDA = {'latch', 'counting_semaphore', 'binary_semaphore', 'ptx', 'annotated_ptr', 'device'}
 
 
 def find_reached(kernel, everything, others=()):
-    """Returns a kernel and everything it calls on a GPU, and the `others` that these name."""
+    """Returns a kernel and all declarations that it reaches on a GPU. `others`: further declarations that may be
+    reached."""
     return find_reachable([kernel], [d for d in everything if not d.has('__global__') and
                                      (d.is_on_device if d.function is not None else d.body is not None)] + [*others])
 
 
 def find_use(kernel, everything, words):
-    """Returns the first of `words` in a kernel or its callees; None if there is none."""
+    """Returns the first name in a kernel, or in a function that it calls, that the pattern `words` matches; None if
+    there is none."""
     for declaration in find_reached(kernel, everything):
         if any(map(words.fullmatch, declaration.words)):
             for token in body_tokens(declaration):
@@ -97,8 +100,8 @@ def find_use(kernel, everything, words):
 
 
 def may_wait_for_work(kernel, everything):
-    """True if a kernel or its callees wait for the work before it, as a dependent launch must, or if it calls functions
-    whose bodies are in other GPU code."""
+    """True if a kernel, or a function that it calls, waits for the work before a dependent launch, or if it calls a
+    function whose body is in other GPU code."""
     reached = find_reached(kernel, everything)
     defined = {d.name for d in reached if d.body is not None}
     return any(d.function is not None and d.body is None and d.name not in defined for d in reached) or any(
@@ -108,10 +111,11 @@ def may_wait_for_work(kernel, everything):
 
 
 def find_foreign(kernel, everything):
-    """Returns the first name in a kernel or its callees that the CPU cannot run, as (name, alternative); None if there
-    is none."""
+    """Returns (name, what to use instead) of the first name that the CPU cannot run in a kernel or a function that it
+    calls; None if there is none."""
     lacking = _find_lacking(everything)
-    # Names that stand for a type count, too. A variable does not: the kernel may have one of the same name.
+    # A name that stands for a type is searched, too. A name of a variable is not, since the kernel may have such a
+    # variable.
     aliases = [d for d in everything if d.function is None and (d.has('typedef') or d.has('using'))]
     for declaration in find_reached(kernel, everything, aliases):
         used = _find_library(list(device_tokens(declaration)), lacking)
@@ -139,14 +143,15 @@ def find_foreign(kernel, everything):
 
 
 def _find_lacking(everything):
-    """Returns the names of CUB without a CPU form that the file can use without cub:: before them."""
+    """Returns the names of CUB that the CPU cannot run and that the file can use without cub:: before them."""
     if not any('cub' in d.words for d in everything):
         return frozenset()
     return _LACKING_IN_CUB.difference(*(d.names for d in everything if 'cub' not in d.words))
 
 
 def _find_library(tokens, lacking):
-    """Returns the first name of a library that the CPU cannot run, in the form of find_foreign(); None if none."""
+    """Returns (name, what to use instead) of the first name of a library that the CPU cannot run; None if there is
+    none."""
     for before, token, *after in zip([None, *tokens], tokens, [*tokens[1:], None], [*tokens[2:], None, None]):
         if token.kind != 'identifier':
             continue
@@ -161,8 +166,8 @@ def _find_library(tokens, lacking):
 
 
 def find_unbuilt(kernel, everything):
-    """Returns the first name in a kernel or its callees that no build supports, not even for GPUs, as (name,
-    alternative); None if there is none."""
+    """Returns (what a kernel or a function that it calls does, what to do instead) for the first name that no build
+    supports, not even for GPUs; None if there is none."""
     roots = [kernel] + [d for d in everything if d is not kernel and d.defines_kernel(kernel.name)]
     reached = find_reachable(roots, [d for d in everything if not d.has('__global__')])
     for declaration in reached:
@@ -170,7 +175,7 @@ def find_unbuilt(kernel, everything):
         if declaration.function is None and '__managed__' in head:
             return (f'uses {declaration.names[0]}, which is __managed__, so that C programs cannot reach it',
                     'pass it to the kernel as an argument, or make it __constant__, which has a setter')
-        # Its template arguments count among its names.
+        # The names of a texture reference include its template arguments.
         if declaration.function is None and head[:2] == ['texture', '<'] and \
                 any(declaration.names[-1] in d.words for d in reached if d is not declaration):
             return (f'reads {declaration.names[-1]}, a texture reference, which CUDA has not had since 12.0',
@@ -182,7 +187,7 @@ def find_unbuilt(kernel, everything):
 
 
 def has_launch(body):
-    """True if tokens launch a kernel."""
+    """True if the tokens launch a kernel by <<<."""
     for at, token in enumerate(body):
         if token.text == '<' and [t.text for t in body[at:at + 3]] == ['<', '<', '<'] and \
                 [t.column - token.column for t in body[at:at + 3]] == [0, 1, 2]:
@@ -191,13 +196,13 @@ def has_launch(body):
 
 
 def runs_together(root, everything):
-    """True if threads of a kernel wait for one another, or if the generator does not understand the kernel."""
+    """True if threads of a kernel wait for one another, or if the kernel is not understood."""
     return next(find_waits(root, everything), None) is not None
 
 
 def find_waits(root, everything):
-    """Yields (declaration, index of a token in its body) for code in a kernel and its callees that needs threads to run
-    together. The index is 0 if the whole declaration does."""
+    """Yields (declaration, index of a token in its body) for code whose threads have to run together, in a kernel or
+    what it reaches. The index 0 means the whole declaration."""
     reached = find_reached(root, everything)
     others = [d for d in everything if not d.has('__global__')]
     has_barrier = any('barrier' in d.words for d in everything)
@@ -213,13 +218,13 @@ def find_waits(root, everything):
                     _may_name_function(tokens, at)):
                 yield declaration, at
     has_cub = any('cub' in d.words for d in everything)
-    for declaration in find_reachable([root], others):      # types and data, too
+    for declaration in find_reachable([root], others):      # types and variables, too
         if declaration.has('__shared__') or has_cub and any(map(_CUB.fullmatch, declaration.words)):
             yield declaration, 0
 
 
 def _may_name_function(tokens, at):
-    """True if a word may name a function or a class, and not only a variable."""
+    """True if the word at `at` may name a function or a class; False if it can only be a variable."""
     return tokens[at].text.startswith('coalesced_') or tokens[at - 1].text == '::' or \
         tokens[at + 1:] and tokens[at + 1].text in ('(', '<')
 

@@ -27,22 +27,22 @@ _WORD = re.compile(r'[^\W\d]\w*')
 _MOST_CALLS, _MOST_TOKENS = 60, 30000
 _SPECIFIERS = {'__device__', '__host__', 'static', 'inline', '__forceinline__', '__noinline__', 'constexpr',
                '__inline__'}
-# Types of groups that a parameter may hold by value or by reference, and other words that may be in such a type.
+# The types of groups that a function may take, by value or by reference, and the other words in such a type.
 _GROUPS = {'thread_block', 'thread_block_tile', 'thread_group'}
 _WORDS_OF_GROUPS = {'const', '::', '<', '>', '&'}
 _POINTERS = {'*', '&', '__restrict__', '__restrict', 'const', 'volatile'}
 _OF_STORAGE = {'const', 'constexpr', 'static', '__shared__', 'extern', 'register'}
-# Maps the type of a template parameter that is a number to the suffix of its literals.
+# Maps the type of a template parameter that is a number to the suffix of such a literal.
 _OF_VALUES = {'int': '', 'unsigned': 'u', 'unsigned int': 'u'}
-# A function that contains one of these words is not inlined.
+# A function with one of these words is not inlined.
 _OTHERS = {'static', 'extern', 'sizeof', 'this', 'asm', 'decltype', 'operator', 'template', 'volatile', '&&'}
-# A statement that contains one of these words may not evaluate its call exactly once and first.
+# A statement with one of these words may not evaluate a call exactly once, or not first.
 _DOUBTS = {'?', '&&', '||', '->', 'sizeof', 'decltype', 'alignof', 'new', 'delete', '?:'}
 
 
 def expand_calls(kernel, declarations):
-    """Returns a kernel with calls inlined, or the kernel itself if there are none. Raises Refused if only some calls of
-    a function with __shared__ variables can be inlined, because all of its calls share these."""
+    """Returns a kernel with inlined calls, or the kernel itself if it has none. Raises Refused if a function with
+    __shared__ variables has calls that cannot be inlined beside inlined ones, since all calls share the variables."""
     waiting, changing = _find_waiting(kernel, declarations)
     if not (waiting or changing):
         return kernel
@@ -58,8 +58,8 @@ def expand_calls(kernel, declarations):
 
 
 def _find_waiting(kernel, declarations):
-    """Returns two sets of function names: functions in which threads of a kernel wait, and functions that apply atomic
-    functions to the target of a parameter. Callers of such functions are included."""
+    """Returns two sets of names: of functions in which threads of a kernel wait, and of functions that apply atomic
+    functions to the target of a parameter. Each set includes the functions that call its functions."""
     waits = list(find_waits(kernel, declarations))
     functions = [d for d in find_reached(kernel, declarations)
                  if d is not kernel and d.function is not None and d.body] if waits else []
@@ -89,8 +89,8 @@ def _changes_parameter(function):
 
 
 class _Function:
-    """A function that can be inlined. Raises TokenError if no function of this name can. `free`: names in it that it
-    does not declare."""
+    """A function that can be inlined. Raises TokenError if no function with this name can be inlined. `free`: tokens of
+    names that the function uses and does not declare."""
 
     def __init__(self, name, kernel, declarations, meanings):
         found = [d for d in declarations if d.function is not None and d.name == name]
@@ -130,7 +130,7 @@ class _Function:
 
     @staticmethod
     def _read_parameter(tokens, known):
-        """Returns the tokens of a parameter's type, and its name."""
+        """Returns the tokens of a parameter's type, and the parameter's name."""
         types, name = tokens[:-1], tokens[-1]
         if not _GROUPS.isdisjoint(t.text for t in types) and name.kind == 'identifier':
             _demand(all(t.text in _WORDS_OF_GROUPS or t.kind in ('identifier', 'number') for t in types), name)
@@ -156,8 +156,8 @@ class _Function:
             _demand(self.template_names.isdisjoint(w for line in token.pragmas for w in _WORD.findall(line)), token)
 
     def _check_names(self, kernel, declarations):
-        """Refuses names that may mean something else in the kernel, because another declaration of the name stands
-        behind the function or in a namespace that does not enclose both."""
+        """Raises TokenError if a name in the function may mean something else in the kernel: another declaration of the
+        name stands after the function, or in a namespace that does not enclose both."""
         function, number = self.declaration, declarations.index(self.declaration)
         names = {t.text for t in self.free}
         scopes = {}
@@ -171,8 +171,7 @@ class _Function:
 
 
 def _read_template(tokens):
-    """Returns the name of each template parameter, its type if it is a number or '' if it is a type, and the tokens of
-    its default."""
+    """Returns (name, type of a number or '' for a type, tokens of the default or None) of each template parameter."""
     found = []
     for part in split_at(tokens[2:-1], ',') if tokens[2:-1] else []:
         part, *default = split_at(part, '=')
@@ -183,7 +182,8 @@ def _read_template(tokens):
 
 
 def _as_pointer(parameter):
-    """Returns a parameter T name[n] as T *name, which means the same."""
+    """Returns the tokens of a parameter T name[n] in the form T *name, which has the same meaning; other parameters are
+    returned unchanged."""
     at = next((i for i, t in enumerate(parameter) if t.text == '['), 0)
     if at < 2 or matching(parameter, at, '[', ']') < len(parameter) or any(t.text in '*&(' for t in parameter[:at]):
         return parameter
@@ -198,8 +198,8 @@ def _demand(condition, token=None):
 
 
 class _Expander:
-    """Inlines the calls in one kernel. `kernel`: the kernel with the calls inlined so far; `moved`: maps a function
-    whose __shared__ variables have become the kernel's to its template arguments."""
+    """Inlines the calls in one kernel. `kernel`: the kernel with all calls that were inlined so far; `moved`: maps a
+    function whose __shared__ variables were moved to the kernel to the template arguments of its instances."""
 
     def __init__(self, kernel, declarations, waiting, changing):
         self.kernel, self._declarations, self._waiting = kernel, declarations, waiting | changing
@@ -216,7 +216,7 @@ class _Expander:
         return self._functions[name]
 
     def expand_one(self):
-        """Inlines the first possible call; returns False if there is none."""
+        """Inlines the first call that can be inlined; returns False if there is none."""
         body = self.kernel.body
         places = [at for at, token in enumerate(body) if token.text in self._waiting and
                   [t.text for t in body[at + 1:at + 2]] in (['('], ['<']) and
@@ -252,7 +252,7 @@ class _Expander:
         _demand(not function.is_void or (statement.begin, statement.end) == (at, end + 1), body[at])
         arguments = [p for p in split_at(body[opening + 1:end - 1], ',') if p]
         _demand(len(arguments) == len(function.parameters), body[at])
-        # Atomic functions on memory that other blocks see need no inlining.
+        # An atomic function on memory that all blocks share needs no inlining.
         _demand(body[at].text not in self._changing or any(self._is_shared(a, opening, variables) for a in arguments),
                 body[at])
         if len(arguments) > 1:
@@ -262,11 +262,11 @@ class _Expander:
         around = {t.text for t in (*body[statement.begin:at], *body[end:statement.end])}
         _demand(around.isdisjoint(given[name] for types, name in function.parameters if any(
             t.text == '&' for t in types)), body[at])
-        # Each instance of a template has its own __shared__ variables.
+        # Each instance of a function template has __shared__ variables of its own.
         instances = self.moved.setdefault(function.declaration, []) if function.shared else []
         is_first = texts not in instances
         if is_first:
-            # Values that depend on the kernel's template parameters may be equal.
+            # Two values with the kernel's template parameters may be equal, so that their instances would be the same.
             words = {w for t in (texts, *instances) for text in t.values() for w in text.split()}
             _demand(not instances or words.isdisjoint(self._own), body[at])
             instances.append(texts)
@@ -324,12 +324,13 @@ class _Expander:
         self.kernel = kernel
 
     def _is_shared(self, argument, opening, variables):
-        """True for an argument that points into a __shared__ array. `opening`: the parenthesis that opens the call."""
+        """True if an argument is a pointer into a __shared__ array. `opening`: place of the call's opening
+        parenthesis."""
         first = next(i for i in range(opening, len(self.kernel.body)) if self.kernel.body[i] is argument[0])
         return find_array(self.kernel.body, variables.of, first, first + len(argument)) is not None
 
     def _check_hidden(self, function, statements, variables):
-        """Refuses a function that uses a name which the kernel also declares."""
+        """Raises TokenError if the function uses a name that the kernel declares with another meaning."""
         body, head = self.kernel.body, self.kernel.head
         names = {v.name for v in variables.all} | {t.text for t in head[:behind_template(head)]} - NUMBERS
         for statement in (s for t in statements for s in t.walk() if s.kind == 'alias'):
@@ -341,7 +342,8 @@ class _Expander:
         _demand(names.isdisjoint(w for t in function.body for line in t.pragmas for w in _WORD.findall(line)))
 
     def _check_order(self, begin, end, variables):
-        """Refuses arguments that change something, as in f(q++, q): C++ leaves their order open."""
+        """Raises TokenError if an argument has an effect, as in f(q++, q), since C++ may evaluate the arguments in any
+        order."""
         body = self.kernel.body
         for i in range(begin, end):
             texts, is_variable = [t.text for t in body[i:i + 2]], i in variables.of
@@ -352,13 +354,14 @@ class _Expander:
                                          self._meanings.has_no_effect(texts[0])), body[i])
 
     def _declare(self, function, arguments, given, mark, put, spell_types):
-        """Yields the declarations of the parameters that become variables."""
+        """Yields the tokens that declare a variable for each parameter without a replacement in `given`."""
         for (types, name), argument in zip(function.parameters, arguments):
             if name not in given:
                 yield from (*spell_types(types), put(mark + name, 'identifier'), put('='), *argument, put(';'))
 
     def _read_arguments(self, function, at, end, variables, statements):
-        """Maps template parameters to the texts of the arguments that a call spells out from `at` to `end`."""
+        """Returns a map from template parameters to the texts of the arguments between two places, which a call spells
+        out."""
         tokens, texts = self.kernel.body[at:end], {}
         parts = split_at(tokens, ',') if tokens else []
         _demand(len(parts) <= len(function.template), *tokens[:1])
@@ -376,7 +379,7 @@ class _Expander:
         return texts
 
     def _read_number(self, function, types, at, end, variables, statements):
-        """Returns the text of a template argument from `at` to `end` that is a number."""
+        """Returns the text of the number between two places, which is the argument of a template parameter."""
         part = self.kernel.body[at:end]
         words = [t.text for t in part]
         value = self._constants.evaluate_local(self.kernel.body, at, end, variables, statements, set(self._own))
@@ -384,12 +387,13 @@ class _Expander:
             return str(value) + _OF_VALUES[types]
         variable = variables.of.get(at) if len(part) == 1 else None
         if variable is not None:
-            # Memory of the function would be declared where the constant is not known.
+            # The __shared__ memory of the function is declared at the kernel's beginning, where the constant is
+            # unknown.
             kind = ' '.join(t.text for t in variable.types if t.text not in ('const', 'constexpr', 'static'))
             _demand(kind == types and len(variable.declarator) == 1 and not function.shared, part[0])
             return words[0]
         _demand(all(v.name not in words for v in variables.all), part[0])
-        if words[1:]:       # an expression of numbers and of the kernel's template parameters, all of type int
+        if words[1:]:       # an expression of numbers and of the kernel's own template parameters, all of type int
             _demand(types == 'int' and all(self._own.get(w) == 'int' or re.fullmatch(r'0|[1-9]\d{0,8}|[-+*/%()]', w)
                                            for w in words), part[0])
             return ' '.join(['(', *words, ')'])
@@ -398,12 +402,12 @@ class _Expander:
 
     @cached_property
     def _own(self):
-        """Maps the names of the kernel's template parameters to their types, as _read_template() does."""
+        """Returns a map from the kernel's template parameters to their types, '' for a parameter that is a type."""
         head = self.kernel.head
         return {name: types for name, types, _ in _read_template(head[:behind_template(head)])}
 
     def _add_defaults(self, function, texts):
-        """Adds the defaults of template parameters for which neither the call nor its arguments tell a value."""
+        """Adds to `texts` the defaults of template parameters that neither the call nor its arguments determine."""
         for name, types, default in function.template:
             if name in texts or not default:
                 continue
@@ -413,8 +417,8 @@ class _Expander:
             texts[name] = str(value) + _OF_VALUES[types] if types else ' '.join(words)
 
     def _bind(self, function, texts, arguments, at, variables):
-        """Adds the types of template parameters to `texts`. Returns the variables that replace references, and the
-        arrays that replace parameters which nothing changes."""
+        """Adds to `texts` the types of template parameters. Returns a map from the names of parameters to the kernel's
+        variables that take their place: for references, and for pointers that nothing changes."""
         given = {}
         for (types, name), argument in zip(function.parameters, arguments):
             words = [t.text for t in types]
@@ -453,7 +457,7 @@ class _Expander:
         return given
 
     def _find_type(self, at, end, variables):
-        """Returns the words of the type of an element or a member of a variable; None for other expressions."""
+        """Returns the words of the type of a variable's element or member; None for other expressions."""
         body, variable = self.kernel.body, variables.of.get(at)
         if variable is None or variable.is_auto or variable.is_volatile or sum(
                 t.text == '*' for t in variable.declarator) != variable.is_pointer:
@@ -471,8 +475,8 @@ class _Expander:
         return words if is_known and not extents and at == end else None
 
     def _keep_right(self, statement, at, end):
-        """Declares a variable for the right side of an assignment whose left side has the call, because C++ evaluates
-        the right side first. Returns False if this is no such statement."""
+        """Gives the right side of an assignment a variable, if the call is on the left side, since C++ evaluates the
+        right side first. Returns False for other statements."""
         body = self.kernel.body
         equals = next((i for i in range(end, statement.end) if body[i].text == '='), None)
         if statement.kind != 'expression' or equals is None or equals + 3 == statement.end or \
@@ -493,19 +497,19 @@ class _Expander:
         return True
 
     def _check_around(self, statement, at, end, variables):
-        """Refuses a call that its statement may not evaluate exactly once, or may evaluate after code that has an
-        effect or depends on one. Values in braces are evaluated one after the other."""
+        """Raises TokenError if the statement may not evaluate the call exactly once, or if code before the call has an
+        effect or depends on the call's effects. Values in braces are evaluated in their order."""
         body = self.kernel.body
         around = [i for i in range(statement.begin, statement.end) if not at <= i < end]
         first = next((i for i in around if body[i].text == '='), statement.begin - 1)
-        if first > at:      # the right side is evaluated first, and is one variable or number
+        if first > at:      # the right side is evaluated first, and is a single variable or number
             _demand(first + 3 == statement.end and body[first - 1].text in (']', ')'), body[at])
             variable = variables.of.get(first + 1)
             is_plain = variable is not None and (variable.is_scalar or variable.is_auto) and \
                 not variable.is_shared and variable.escape is None
             _demand(is_plain or body[first + 1].kind == 'number', body[at])
             around = [i for i in around if i < first]
-            first = statement.begin + 1     # behind the array and its bracket
+            first = statement.begin + 1     # the token after the array and its bracket
         depth = 0
         for i in around:
             texts = [t.text for t in body[i:i + 2]]

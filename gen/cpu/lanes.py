@@ -20,9 +20,9 @@ BLOCK_VOTES = {'__syncthreads_count': 'cf__block_count', '__syncthreads_and': 'c
                '__syncthreads_or': 'cf__block_any'}
 _REDUCTIONS = {f'__reduce_{name}_sync': f'cf__lanes_{name}' for name in ('add', 'min', 'max', 'and', 'or', 'xor')}
 _MATCH = '__match_any_sync'
-# The name that blockgroups.py writes for reduce() of a tile: mask, value, operator and size.
+# The name that blockgroups.py gives to reduce() of a tile. Its arguments: mask, value, operator, size of the tile.
 _REDUCE = 'cf__reduce_sync'
-# Maps each operation except shuffles to its number of arguments, the mask included.
+# Maps each operation except shuffles to its number of arguments, including the mask.
 _COUNTS = {**dict.fromkeys([*_VOTES, *_REDUCTIONS, _MATCH], 2), **dict.fromkeys(BLOCK_VOTES, 1),
            '__activemask': 0, _REDUCE: 4}
 _SYNC = '__syncwarp'
@@ -31,15 +31,15 @@ NAMES = {*EXCHANGES, _SYNC}
 _ALL = re.compile(r'(0[xX][fF]{8}|4294967295)[uUlL]*')
 _ZERO = re.compile(r'0[uUlL]*')
 _WIDTH = re.compile('1|2|4|8|16|32')
-# Types that hold the mask of all lanes, or -1, which converts to it.
+# The words of types that can hold the mask of all lanes, or -1, which converts to this mask.
 _MASK_TYPES = {'unsigned', 'int', 'long', 'const', 'constexpr', 'static', 'auto', 'uint32_t', 'int32_t', 'uint64_t',
                'std', '::', '__device__', 'uint', '__constant__'}
-# Words whose operands are not evaluated, or not exactly once.
+# The words whose operands may not be evaluated exactly once.
 _UNEVALUATED = {'sizeof', 'decltype', 'alignof', 'noexcept', 'typeid', 'new', 'delete', 'throw'}
 
 
 class Refused(Exception):
-    """The reason why a kernel runs as fibers, with its token."""
+    """The reason why a kernel does not become regions, with the token that the message names."""
 
     def __init__(self, token, reason):
         super().__init__(reason)
@@ -47,27 +47,28 @@ class Refused(Exception):
 
 
 class Exchange:
-    """A shuffle, vote, reduction or match from its name at `at` to the parenthesis at `end`. Ranges: `mask`, None for
-    all lanes; `operand`, the value of each lane; `others`, further arguments. `slot`: its number in the statement.
-    `is_shift`: one warp runs, with the same arguments in all lanes. `may_be_empty`: it may also run without any lane,
-    and then asks nothing of its arguments. `is_once`: the block or warp runs the statement."""
+    """An operation of warps. `at`, `end`: places of its name and of the closing parenthesis; `mask` (None for all
+    lanes), `operand`, `others`: places of arguments; `slot`: its number in the statement; `is_shift`: in code of a
+    warp, all lanes have the same other arguments; `may_be_empty`: it may run without any lane; `is_once`: its statement
+    runs once."""
 
     def __init__(self, tokens, at, mask, operand, others, end):
         self.at, self.mask, self.operand, self.others, self.end = at, mask, operand, others, end
-        self.given = [mask, operand] if mask else [operand]     # places of what each lane stores
+        self.given = [mask, operand] if mask else [operand]     # places of the values that each lane stores
         self.name, self.slot, self.is_shift, self.is_once = tokens[at].text, 0, False, False
         self.may_be_empty = False
         self.is_vote = self.name in _VOTES or self.name in BLOCK_VOTES
         self.is_shuffle, self.is_of_block = self.name in _SHUFFLES, self.name in BLOCK_VOTES
         self.is_combined = self.name in _REDUCTIONS or self.name in (_MATCH, _REDUCE)
-        self.is_activemask = self.name == '__activemask'    # it waits for no other lane
+        self.is_activemask = self.name == '__activemask'    # the operation waits for no other lane
 
     @property
     def _values(self):
         return f'cf__lanes_{self.slot}.cf__by_masks(cf__X_{self.at})' if self.mask else f'cf__X_{self.at}'
 
     def result(self):
-        """Returns the text that replaces the name, and the range of the further tokens that it replaces."""
+        """Returns the text that takes the place of the operation's name, and the range of further tokens that this text
+        replaces."""
         thread = '0' if self.is_once else 'cf__t'
         if self.is_vote:
             name = _VOTES.get(self.name) or BLOCK_VOTES[self.name]
@@ -107,7 +108,7 @@ class Exchange:
                        f'{str(clears).lower()}, {str(in_rows).lower()}, {str(notes).lower()}); ')
 
     def _store(self, spell, is_noted, ended):
-        """Returns the statements by which a thread stores its operand, and its mask if `is_noted`."""
+        """Returns the statements by which a thread stores its operand, and, if `is_noted`, its mask."""
         mask = f'cf__noted(cf__t, {spell(*self.mask)})' if self.mask else '0xffffffffu'
         mask = f'{ended} ? 0 : {mask}' if ended else mask
         note = f'cf__lanes_{self.slot}.cf__masks[cf__t] = {mask}; ' * is_noted
@@ -121,8 +122,8 @@ class Exchange:
         return f'{note}cf__X_{self.at}[cf__t] = {operand};'
 
     def _finish(self, lacks, spell):
-        """Returns the code that follows once all threads have stored their operands. `lacks`: arguments of the check
-        for missing lanes, or ''; `spell` returns the text of a place."""
+        """Returns the text after the loop in which threads store operands. `lacks`: arguments of the check for missing
+        lanes, or ''; `spell`: returns the text of a place."""
         text = f'cf__lanes_{self.slot}.cf__check(cf__scope, {lacks}); ' * bool(lacks)
         if self.is_shift:
             arguments = ''.join(f', {spell(*place)}' for place in self.others)
@@ -138,7 +139,7 @@ class Exchange:
 
 
 class Calls:
-    """Reads the calls of warp operations and block votes in one kernel."""
+    """Reads the calls of operations of warps and of block votes in one kernel."""
 
     def __init__(self, tokens, variables, meanings):
         self._tokens, self._variables, self._meanings = tokens, variables, meanings
@@ -150,7 +151,7 @@ class Calls:
         raise Refused(self._tokens[at], reason)
 
     def read(self, at):
-        """Returns the Exchange whose name is at `at`; raises Refused if the call is not understood."""
+        """Returns the Exchange of the call whose name is at `at`; raises Refused if the call has an unknown form."""
         name = self._text(at)
         if name not in EXCHANGES or self._text(at + 1) != '(' or self._text(at - 1) in ('.', '->', '::') or \
                 self._meanings.is_function(name):
@@ -177,7 +178,8 @@ class Calls:
         return Exchange(self._tokens, at, mask, values[0], values[1:], end)
 
     def check_order(self, statement, calls):
-        """Refuses a statement that may change an operand before the call, or may skip the call."""
+        """Raises Refused if a statement may change an operand before the call, or may not evaluate the call exactly
+        once."""
         around = [at for at in range(statement.begin, statement.end)
                   if not any(c.at < at <= c.end for c in calls)]
         depth, is_list = 0, any(self._text(at) == ';' for at in around if at < statement.end - 1)
@@ -205,7 +207,8 @@ class Calls:
                     self._refuse(call.at, 'has the variable as an argument that it initializes')
 
     def _is_of_call(self, at, first):
-        """True for a comma that separates arguments of a function, or values in braces. `first`: as far as to look."""
+        """True if the comma at `at` separates arguments of a function, or values in braces. `first`: the least place to
+        search."""
         depth = 0
         for i in range(at - 1, first - 1, -1):
             text = self._text(i)
@@ -216,7 +219,7 @@ class Calls:
         return False
 
     def _is_effect(self, at):
-        """True if a name may be that of a function or operator with an effect beside its result."""
+        """True if the name at `at` may be that of a function or an operator with another effect than its result."""
         variable, text = self._variables.of.get(at), self._text(at)
         if EFFECTS.fullmatch(text) or variable is not None and (variable.is_volatile or self._text(at + 1) == '('):
             return True
@@ -224,7 +227,7 @@ class Calls:
             text not in NAMES and not self._meanings.has_no_effect(text)
 
     def _is_pure(self, begin, end):
-        """True if an argument has no effects and contains no statements, as a lambda does."""
+        """True if an argument has no effect, and no statements in a lambda."""
         for at in range(begin, end):
             token, texts = self._tokens[at], [self._text(at), self._text(at + 1)]
             if token.kind == 'string' or texts[0] in ('{', '=', *_UNEVALUATED):
@@ -239,7 +242,7 @@ class Calls:
     # ---- Masks
 
     def is_all(self, begin, end):
-        """True if a mask surely names all lanes."""
+        """True if a mask surely names all lanes of a warp."""
         texts = [self._text(at) for at in range(begin, end)]
         if texts[:1] == ['('] and matching(self._tokens, begin, '(', ')') == end:
             return self.is_all(begin + 1, end - 1)
@@ -261,13 +264,13 @@ class Calls:
 
 
 class Lanes(Calls):
-    """The warp operations and block votes of one kernel, by place and by statement."""
+    """The operations of warps and the block votes of one kernel."""
 
     def __init__(self, tokens, statements, variables, meanings):
         super().__init__(tokens, variables, meanings)
         self._of, self._syncs = {}, set()
-        self.exchanges = {}         # place of a name: Exchange
-        self.slots = 0              # the largest number of exchanges in one statement
+        self.exchanges = {}         # maps the place of an operation's name to its Exchange
+        self.slots = 0              # largest number of exchanges in one statement
         self._last = max((at for at, token in enumerate(tokens) if token.text in (*NAMES, '__syncthreads')), default=-1)
         places = [at for at, token in enumerate(tokens) if token.kind == 'identifier' and token.text in NAMES]
         if not places:
@@ -285,19 +288,19 @@ class Lanes(Calls):
                 self._refuse(at, 'is part of another statement')
 
     def of(self, statement):
-        """Returns the exchanges of a statement, without those of statements in it."""
+        """Returns the Exchanges of a statement, without the Exchanges of statements within it."""
         return self._of.get(statement.begin, ()) if statement.kind in ('expression', 'declaration') else ()
 
     def goes_on(self, at):
-        """True if a barrier or warp operation stands at or behind a place."""
+        """True if a barrier or an operation of warps stands at the place `at` or after it."""
         return self._last >= at
 
     def is_sync(self, statement):
-        """True for a call of __syncwarp()."""
+        """True if a statement is a call of __syncwarp()."""
         return statement.begin in self._syncs and statement.kind == 'expression'
 
     def find_first(self, statement):
-        """Returns the place of the first operation in a statement; None if it has none."""
+        """Returns the place of the first operation of warps in a statement; None if the statement has none."""
         for inner in statement.walk():
             if self.is_sync(inner):
                 return inner.begin
@@ -331,7 +334,8 @@ class Lanes(Calls):
     # ---- Shifts
 
     def find_shifts(self, layout):
-        """Marks the shuffles whose other arguments are the same for all lanes of a warp. `layout`: its Layout."""
+        """Sets `is_shift` of the shuffles whose other arguments are the same for all lanes of a warp. `layout`: Layout
+        of the kernel."""
         for region in layout.regions:
             with layout.reading(region.section):
                 for exchange in region.exchanges:
@@ -342,7 +346,7 @@ class Lanes(Calls):
                         for begin, end in exchange.others[1:])
 
     def _is_same(self, begin, end, layout):
-        """True if an integer is the same for all lanes and can be computed even if no lane takes part."""
+        """True if an expression is an integer that is the same for all lanes and has a value even without lanes."""
         for at in range(begin, end):
             text, variable = self._text(at), self._variables.of.get(at)
             if self._tokens[at].kind == 'punctuation' and text not in ('(', ')', '+', '-', '*', '.') and not (

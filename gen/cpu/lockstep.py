@@ -17,18 +17,18 @@ _ADVICE = ('reads what another lane writes, without a barrier in between; GPUs s
 _ADVICE_FOR_BLOCK = ('reads what another thread of the block writes, without a barrier in between: put a '
                      '__syncthreads() between the two, in a place that all threads reach')
 _THREADS, _WARP = 64, 32
-_BUDGET = 40000     # most tokens that a walk reads
-_LONGEST = 2000     # most tokens of a statement
+_BUDGET = 40000     # most tokens that one walk may read
+_LONGEST = 2000     # most tokens of a statement that is read
 _MOST_CALLS, _MOST_NESTED = 3, 30
-# Turns of a loop that are walked: enough for all distances if a shift or a product changes the distance, else a few.
+# Turns of a loop that are walked. Eleven turns reach all distances if a shift or a product changes the distance.
 _TURNS, _FEW_TURNS = 11, 3
 _CHANGES = {'>>', '>>=', '<<', '<<=', '/=', '*=', '/2', '*2'}
 _GUESS = 1 << 20
 
 
 def find_lockstep(kernel, everything, block):
-    """Yields one (declaration, token, message) for each function with such an access that a kernel reaches. `block`:
-    expressions for the threads of a block along each axis."""
+    """Yields (declaration, token, message) for each function with such an access that a kernel reaches, at most one for
+    a function. `block`: expressions for the threads of a block along each axis."""
     reached = [d for d in find_reached(kernel, everything) if d.function is not None and d.body]
     if any(d.words & {'__shared__', 'volatile'} for d in reached) or any(d.has('__shared__') for d in everything):
         walk = _Walk(everything, block)
@@ -42,15 +42,15 @@ def find_lockstep(kernel, everything, block):
 
 
 class _Enough(Exception):
-    """The walk has spent its budget, or has met code that it does not understand at all."""
+    """Raised if the walk has read too many tokens, or meets a function that it does not understand at all."""
 
 
 class _Walk:
-    """The state of one walk through several functions: accesses since the last barrier, and facts about the file."""
+    """The state of a walk through several functions: the accesses since the last barrier, and facts about the file."""
 
     def __init__(self, everything, block):
         self._everything, self.found = everything, {}
-        self.far = set()        # first tokens of accesses that conflict with those of another warp
+        self.far = set()        # first tokens of accesses that conflict with accesses of another warp
         self.functions, self.constants, self._statements = {}, {}, {}
         for declaration in everything:
             if declaration.function is not None:
@@ -75,7 +75,8 @@ class _Walk:
         return None
 
     def start(self, declaration):
-        """Walks over a function that no walk has met yet: a kernel, or a function whose arguments are unknown."""
+        """Walks over a kernel, or over a function whose arguments are unknown, unless a walk has met the function
+        before."""
         if id(declaration) in self.walked or not self.is_plain:
             return
         self.wait()
@@ -108,13 +109,13 @@ class _Walk:
         return self._statements[id(declaration)]
 
     def guess(self, key):
-        """Returns a number to stand for an argument, far from the numbers of other arguments."""
+        """Returns the number that stands for an unknown argument. It is far from the numbers of other arguments."""
         if key not in self._guesses:
             self._guesses[key] = Values([_GUESS * (2 * len(self._guesses) + 1)] * self.count, False)
         return self._guesses[key]
 
     def constant_of(self, name):
-        """Returns the value of a constant of the file; None if there is none."""
+        """Returns the value of the file's constant with this name; None if the value is unknown."""
         if name not in self.constants:
             self.constants[name] = None
             for declaration in self._everything:
@@ -143,7 +144,7 @@ class _Walk:
         if not mask or not indices or None in indices:
             return
         if place.name in self.volatile and all(index.is_uniform() for index in indices):
-            return      # a flag on which threads spin
+            return      # threads spin on this flag
         for thread in mask:
             key = (place.name, *[part if isinstance(part, str) else part.of[thread] for part in path])
             if None in key:
@@ -160,7 +161,8 @@ class _Walk:
             self.writes.setdefault(key, set()).add(thread)
 
     def _others(self, threads, thread):
-        """Returns the threads except one, or only those of its warp if the block's size is unknown."""
+        """Returns all threads but `thread`. If the block's size is unknown, only the threads of its warp are
+        returned."""
         return [t for t in threads if t != thread and (self.is_known or t // _WARP == thread // _WARP)]
 
     def _note(self, declaration, place, thread, others):
@@ -171,7 +173,7 @@ class _Walk:
 
 
 class Frame:
-    """One call of a function: its variables, and the walk over its statements."""
+    """One call of a function: the values of its variables, and the walk over its statements."""
 
     def __init__(self, walk, declaration, is_open):
         self._walk, self._declaration, self._is_open = walk, declaration, is_open
@@ -179,7 +181,8 @@ class Frame:
         self._loops, self._results = [], []
 
     def run_body(self, mask):
-        """Walks over the body for some threads; returns the result if one return statement ends all of them."""
+        """Walks over the body for the threads in `mask`. Returns the result if one return statement ends all of
+        them."""
         self._walk.walked.add(id(self._declaration))
         statements = self._walk.statements(self._declaration)
         if statements is None:
@@ -199,7 +202,7 @@ class Frame:
         return mask
 
     def _restore(self, mark):
-        """Ends a scope: undoes all changes of names since there were `mark` of them."""
+        """Ends a scope: undoes all changes of names that were made after the first `mark` ones."""
         while len(self._undo) > mark:
             name, old = self._undo.pop()
             if old is self:
@@ -211,7 +214,7 @@ class Frame:
         return self._declaration.body[part[0]:part[1]]
 
     def _run(self, statement, mask):
-        """Walks over a statement. Returns the threads that reach the next statement, or None if they are unknown."""
+        """Walks over a statement. Returns the threads that reach the next statement, None if they are unknown."""
         kind, nested = statement.kind, self._walk.nested
         if nested == _MOST_NESTED:
             raise _Enough
@@ -327,7 +330,7 @@ class Frame:
                 self.names[name] = self._walk.guess((name, tokens[0].line, tokens[0].column)) if is_same else None
 
     def _evaluate(self, tokens, mask):
-        """Returns the value of an expression, None if it is unknown."""
+        """Returns the value of an expression, None if the value is unknown."""
         self._walk.left -= len(tokens)
         if self._walk.left < 0:
             raise _Enough
@@ -378,7 +381,7 @@ class Frame:
             self._undo.append((name, self.names.get(name, self)))
             self.names[name] = value
 
-    # The functions that threads.Reader calls.
+    # The functions that a threads.Reader calls on its `frame`.
 
     def enter(self):
         self._walk.nested += 1
@@ -392,7 +395,7 @@ class Frame:
         return None if number is None else Values([number] * self._walk.count, True)
 
     def value(self, name):
-        """Returns the value of a name."""
+        """Returns the value of a variable or a constant; None if it is unknown."""
         if name in self.names:
             return self.names[name]
         if name in self._walk.shared:
@@ -405,7 +408,7 @@ class Frame:
         return found
 
     def load(self, found, index):
-        """Returns an element of an array that is not shared; an argument's element is the same for all threads."""
+        """Returns an element of an array that is not shared. An element of an argument is the same for all threads."""
         if isinstance(found, str) and found in self.pointers and found not in self.names and \
                 isinstance(index, Values) and index.is_uniform():
             return self._walk.guess((found, index.of[0]))
@@ -435,7 +438,8 @@ class Frame:
                                                           len(mask) == len(of)))
 
     def split(self, value, mask):
-        """Returns the threads for which a condition is true, those for which it is false, and whether it is a guess."""
+        """Returns (threads for which a condition is true, threads for which it is false, True if this is a guess). None
+        stands for unknown threads."""
         if mask is not None and not mask:
             return mask, mask, False
         if mask is None or not isinstance(value, Values):
@@ -448,7 +452,8 @@ class Frame:
         return yes, mask - yes, False
 
     def merge(self, first, second, yes, no):
-        """Returns the value of a ?: from its two operands."""
+        """Returns the value of a ?: from the values of its two operands. `yes`, `no`: threads that take the first or
+        the second."""
         if yes is None or not isinstance(first, Values) or not isinstance(second, Values):
             return None
         if yes and yes == no:
@@ -466,7 +471,8 @@ class Frame:
         return name in self._walk.functions or BARRIER.fullmatch(name)
 
     def call(self, name, parts, values, mask):
-        """Walks over a called function and returns its result. A function that the file lacks counts as a barrier."""
+        """Walks over a called function and returns the function's result. A function without a body in the file counts
+        as a barrier."""
         walk = self._walk
         known = [d for d in walk.functions.get(name, ()) if d.body is not None]
         fitting = [d for d in known if len([p for p in d.parameters if p]) == len(values)]
@@ -501,7 +507,7 @@ class Frame:
 
 
 def _array_of(tokens, name):
-    """Returns the place of an array that tokens declare."""
+    """Returns the Place of the array `name` that the tokens declare."""
     at = next((i for i, token in enumerate(tokens) if token.text == name), len(tokens))
     return Place(name, ' '.join(plain_type(tokens[:at])), _dims_in(tokens, name))
 
@@ -511,7 +517,7 @@ def _copied(accesses):
 
 
 def _name_of(part):
-    """Returns the name of a parameter; None if it has none."""
+    """Returns the name of a parameter; None if the parameter has no name."""
     texts = [t.text for t in part]
     end = min([texts.index(text) for text in ('=', '[') if text in texts], default=len(part))
     names = [t.text for t in part[:end] if t.kind == 'identifier']
@@ -519,7 +525,7 @@ def _name_of(part):
 
 
 def _dims_in(tokens, name):
-    """Returns the number of dimensions of an array in its declaration."""
+    """Returns the number of dimensions with which the tokens declare the array `name`."""
     at = next((i for i, token in enumerate(tokens) if token.text == name), len(tokens))
     dims, depth = 0, 0
     for token in tokens[at + 1:]:

@@ -13,20 +13,21 @@ from tokens.lexer import spell_tokens
 
 BARRIER = re.compile(r'\w*(?:sync|wait|arrive|barrier|shfl|ballot|reduce|scan|sort)\w*|(?:Block|Warp)[A-Z]\w*|'
                       r'any|all', re.IGNORECASE)
-# Names whose values differ between lanes.
+# Matches names whose values differ between lanes.
 _LANES = re.compile(r'threadIdx|atomic\w+|thread_\w+|clock\w*')
-# Results that all lanes of a warp share.
+# Matches functions whose result is the same for all lanes of a warp.
 _VOTE = re.compile(r'__(?:any|all|ballot|reduce_\w+)_sync|__activemask|__syncthreads_\w+')
-# The tokens of an index that is a thread's number.
+# The tokens of an index that is the number of a thread.
 _NUMBER = {'threadIdx', '.', 'x', 'y', 'z', '%', '&', '(', ')', 'int', 'unsigned'}
-_ROUNDS = 3     # depth of calls: a kernel, the functions that it calls, and the functions that these call
-_DEPTH = 3      # nested loops whose bodies are walked twice; deeper ones only once
+_ROUNDS = 3     # depth of calls: a kernel, functions that it calls, and functions that these call
+_DEPTH = 3      # most nested loops whose bodies are walked twice
 _ADVICE = ('GPUs since Volta do not promise lockstep, and the CPU has none: write __syncwarp(), or __syncthreads() for '
            'more than a warp, between the two')
 
 
 def find_written_by_one(kernel, everything):
-    """Yields one (declaration, token, message) for each function with such an element that a kernel reaches."""
+    """Yields (declaration, token, message) for each function with such an element that a kernel reaches, at most one
+    for a function."""
     shared = {name for d in everything if d.has('__shared__') for name in d.names}
     calls = {d.name: set() for d in everything if d.function is not None}
     reached = [d for d in find_reached(kernel, everything) if d.function is not None and d.body]
@@ -43,34 +44,37 @@ def find_written_by_one(kernel, everything):
 
 
 class _TooDeep(Exception):
-    """A statement within more than MAX_STATEMENTS others."""
+    """Raised for a statement within more than MAX_STATEMENTS other statements."""
 
 
 class _Walk:
-    """One walk over the statements of a function, in order. It visits bodies of loops twice, so that accesses at the
-    end of one turn meet those at the beginning of the next."""
+    """One walk over the statements of a function, in order. The bodies of loops are walked twice, so that accesses at
+    the end of one turn meet accesses at the beginning of the next turn."""
 
     def __init__(self, declaration, shared, calls):
-        """`calls` maps each function to the positions of the arguments that differ between lanes in any call."""
+        """`shared`: names of __shared__ arrays of the file; `calls`: maps a function to the positions of the arguments
+        that differ between lanes in some call."""
         self._body, self._calls = declaration.body, calls
         self._scalars, self._arrays = set(), set(shared)
-        # Names whose values differ between lanes; `_ranks` are those computed from thread numbers only.
+        # `_differing`: names whose values differ between lanes; `_ranks`: those of them that only thread numbers
+        # determine.
         params = declaration.parameters
-        self._memory = {t.text for part in params for t in part}    # its elements are the same for all lanes
+        self._memory = {t.text for part in params for t in part}    # arrays whose elements are the same for all lanes
         self._differing = {part[-1].text for at, part in enumerate(params) if part and at in calls[declaration.name]}
         self._ranks = {'threadIdx'} | self._differing
-        # Elements accessed since the last barrier: by all lanes, by one lane; s[lane] that each lane writes for itself,
-        # and elements that other lanes read.
+        # Elements that were accessed since the last barrier: by all lanes; by one lane; s[lane], which each lane has
+        # written for itself; and elements that lanes have read of others.
         self._by_all, self._by_one, self._by_own, self._by_others = {}, {}, {}, {}
-        self._has_left = False  # some lanes have left the statements that follow
-        self._plain = set()     # names whose value is a thread's number
+        self._has_left = False  # some lanes have left, and skip the later statements
+        self._plain = set()     # names whose value is the number of a thread
         assigned = [a.text for a, b in zip(self._body, self._body[1:]) if b.text == '=' and a.kind == 'identifier']
         self._counters = _find_counters(self._body)
         self._changing = {name for name, count in Counter(assigned).items() if count > 1} | self._counters
         self.found, self._is_dry, self._depth, self._nesting = None, False, 0, 0
 
     def walk(self):
-        """Finds the first such element and the function's calls; stops at a statement that is nested too deeply."""
+        """Walks over the function, finds the first such element, and notes the calls; ends at a statement that is
+        nested too deeply."""
         try:
             self._walk(0, len(self._body), False, False)
         except _TooDeep:
@@ -81,7 +85,7 @@ class _Walk:
             at = self._statement(at, end, is_one, is_divergent)
 
     def _statement(self, at, end, is_one, is_divergent):
-        """Walks over the statement at `at`; returns the index after it."""
+        """Walks over the statement at `at`. Returns the index after the statement."""
         if self._nesting == MAX_STATEMENTS:
             raise _TooDeep
         self._nesting += 1
@@ -113,13 +117,14 @@ class _Walk:
         return after + 1 if after < end and body[after].text != '{' else max(after, at + 1)
 
     def _head(self, at, end):
-        """Returns the tokens in parentheses of the statement at `at`, and the index after them."""
+        """Returns the tokens in the parentheses of the control statement at `at`, and the index after them."""
         begin = next((i for i in range(at, end) if self._body[i].text == '('), end)
         after = min(matching(self._body, begin, '(', ')'), end)
         return self._body[begin + 1:after - 1], after
 
     def _choice(self, at, end, is_one, is_divergent):
-        """Walks over an if or switch with all of its `else if`: a loop, since a chain may be too long for recursion."""
+        """Walks over an if or a switch with all of its `else if` branches. It is a loop, since a long chain would
+        exceed the recursion limit."""
         while True:
             head, at = self._head(at, end)
             self._simple(head, is_one, is_divergent)
@@ -138,7 +143,7 @@ class _Walk:
         return next((i + 1 for i in range(at, end) if self._body[i].text == ';'), end)
 
     def _loop(self, at, end, is_one, is_divergent, parts):
-        """Walks over the body of a loop. The first round only learns which names differ."""
+        """Walks over the body of a loop. The first of the rounds only notes which names differ between lanes."""
         if at >= end:
             return end
         self._depth += 1
@@ -174,7 +179,7 @@ class _Walk:
         self._assign(tokens, is_divergent)
 
     def _call(self, tokens, texts):
-        """True if the tokens call a function of the file, which may have a barrier."""
+        """True if the tokens call a function of the file, since the function may contain a barrier."""
         is_call = False
         for at, text in enumerate(texts):
             begin = at + 1
@@ -188,7 +193,7 @@ class _Walk:
         return is_call
 
     def _assign(self, tokens, is_divergent):
-        """Learns which names differ between lanes."""
+        """Notes which names differ between lanes after an assignment."""
         for part in split_at(tokens, ','):
             texts = [t.text for t in part]
             at = next((i for i, text in enumerate(texts) if i and (
@@ -219,7 +224,7 @@ class _Walk:
             return any(map(self._differs, split_at(tokens[2:-1], ',')[2:3]))
         if _VOTE.fullmatch(texts[0]):
             return False
-        # A division or a shift gives the number of a warp, which is the same for all of its lanes.
+        # A division or a shift gives the number of a warp, and all lanes of the warp have the same number.
         depth = 0
         for at, text in enumerate(texts):
             depth += (text in '([') - (text in ')]')
@@ -228,7 +233,7 @@ class _Walk:
         return True
 
     def _is_of_one(self, condition):
-        """True if a condition selects one lane, as in lane == 0 && x, or !lane."""
+        """True if a condition is true for one lane only, as lane == 0 && x and !lane are."""
         texts = [t.text for t in condition]
         if '||' in texts or '?' in texts:
             return False
@@ -240,7 +245,7 @@ class _Walk:
         return False
 
     def _is_number(self, tokens):
-        """True for a number of the thread, such as threadIdx.x % 32."""
+        """True if the tokens are the number of a thread, such as threadIdx.x % 32."""
         texts = [t.text for t in tokens]
         return ('threadIdx' in texts or not self._plain.isdisjoint(texts)) and all(
             text in _NUMBER or text in self._plain or text.isdigit() for text in texts)
@@ -251,7 +256,7 @@ class _Walk:
                     at and texts[at - 1] in ('.', '->', '::'):
                 continue
             if at and texts[at - 1] == '&' and (at == 1 or texts[at - 2] in ('(', ',', '=', ')', 'return')):
-                continue        # the operator & takes an address, as for atomics
+                continue        # the operator & takes the address of the element, as for atomic functions
             end = at + 1
             while end < len(tokens) and texts[end] in ('[', '.'):
                 end = matching(tokens, end, '[', ']') if texts[end] == '[' else end + 2
@@ -276,8 +281,8 @@ class _Walk:
 
 
     def _note_row(self, element, is_written, is_one, is_divergent):
-        """Notes an element at the lane's own number that the lane writes, or an element at any number that lanes
-        read."""
+        """Notes an element whose index is the lane's own number if the lane writes it, or an element at another number
+        if lanes read it."""
         rows, at = [], 1
         while at < len(element) and element[at].text == '[':
             begin, at = at + 1, matching(element, at, '[', ']')
@@ -312,7 +317,7 @@ def _find_counters(body):
 
 
 def has_barrier(tokens, texts):
-    """True if tokens wait for other threads: in a call, with or without template arguments, or in assembly."""
+    """True if the tokens wait for other threads: by a call, with or without template arguments, or in assembly."""
     for at, text in enumerate(texts[:-1]):
         if BARRIER.fullmatch(text):
             end = matching(tokens, at + 1, '<', '>') if texts[at + 1] == '<' else at + 1

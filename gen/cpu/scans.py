@@ -17,19 +17,20 @@ from cpu.terms import Run, Unknown
 from tokens.brackets import matching
 from tokens.lexer import TokenError
 
-# Limits: statements that threads run, and tokens of a loop.
+# Most statements that threads run symbolically in a kernel, and most tokens of a loop that is read.
 _MOST_RUNS, _MOST_TOKENS = 80000, 300
 _NAMES = {'+': 'CF__SUM', 'min': 'CF__MIN', 'max': 'CF__MAX'}
-# Loops that can follow the loop of cf__scan_up(); for integers, one pass does the work of both.
+# Maps a loop that can follow the loop of cf__scan_up() to a template argument. For integers, one pass then does the
+# work of both loops.
 _BEHIND_UP = {'down': 'CF__BEFORE_DOWN', 'spread': 'CF__BEFORE_SPREAD'}
-# Words that may leave the loop around a statement.
+# The words by which control may leave the loop around a statement.
 _LEAVES = {'break', 'continue', 'goto', 'return', 'switch', 'asm'}
 
 
 @dataclass(eq=False)
 class _Scan:
-    """A loop whose algorithm is known. `arguments`: template arguments of the function, behind the operation; `place`:
-    where the elements are; `ends`: the values of variables after the loop."""
+    """A loop whose algorithm is known. `arguments`: template arguments of the library's function, after the operation;
+    `place`: result of Run.find_place(); `ends`: text that sets variables to their values after the loop."""
     run: Run
     name: str
     operation: str
@@ -38,7 +39,8 @@ class _Scan:
     ends: str
 
     def spell(self, other):
-        """Returns the call for the loop. `other`: a loop that the same call replaces, or None."""
+        """Returns the call that replaces the loop. `other`: the _Scan of a loop that this call replaces, too, or
+        None."""
         array, reals = self.run.array.name, self.run.has_reals or other is not None and other.run.has_reals
         types = ''.join(f', {t}' for t in sorted(self.run.types.union(other.run.types if other is not None else ())))
         base, count, shift = self.place
@@ -53,8 +55,8 @@ class _Scan:
 
 
 class Scans:
-    """The loops of one kernel. `sizes`: threads of a block along each axis, 0 or () if unknown. `found`: maps a loop's
-    Statement to the call that replaces it. The compiler chooses the loop if elements and their sums differ in type."""
+    """Finds the loops of one kernel. `sizes`: threads of a block along each axis, 0 or () if unknown; `found`: maps a
+    loop's Statement to the call that replaces the loop. The loop runs if elements and sums differ in type."""
 
     def __init__(self, tokens, statements, variables, meanings, layout, sizes):
         self.tokens, self.variables, self.meanings, self.layout = tokens, variables, meanings, layout
@@ -62,7 +64,7 @@ class Scans:
         self._count, *others = sizes or (0,)
         if self._count < 2 or any(n != 1 for n in others) or layout.warps is not None or layout.masked:
             return
-        # Places at which a statement changes a variable and does nothing else.
+        # Places of statements that only change a variable.
         self._plain = set()
         for statement in (s for t in statements for s in t.walk()):
             if statement.kind == 'expression':
@@ -82,9 +84,9 @@ class Scans:
     # ---- Variables around loops
 
     def _walk(self, statements, known):
-        """Walks over statements in order. `known`: maps variables to their numbers, one for all threads or one for
-        each."""
-        before = None       # the last loop whose algorithm is known, and the index of its statement
+        """Walks over statements in order. `known`: maps a variable to its number in all threads, or to a tuple with the
+        number of each thread."""
+        before = None       # (_Scan of the last loop whose algorithm is known, index of this loop in `statements`)
         for number, statement in enumerate(statements):
             after, scan = self._find_numbers(statement, known), None
             try:
@@ -109,7 +111,7 @@ class Scans:
             known.update(after if scan is None else left)
 
     def _leaves_others(self, scan, statements, known):
-        """True if statements use only the last element of a scanned array."""
+        """True if the statements access no element of a scanned array but the last one."""
         array, written = scan.run.array, [(s.begin, s.end) for s in statements]
         if not array.is_array or array.is_static:
             return False
@@ -142,7 +144,8 @@ class Scans:
         return True
 
     def _find_numbers(self, statement, known):
-        """Returns the numbers that a statement assigns to variables: one for all threads, or one for each."""
+        """Returns a map from the variables that a statement assigns to their numbers: one number for all threads, or a
+        tuple."""
         changes = [(v, None) for v in self.variables.declared_by(statement) if v.value is not None] \
             if statement.kind == 'declaration' else []
         if statement.kind == 'expression' and statement.begin in self.variables.of:
@@ -157,7 +160,7 @@ class Scans:
         return found
 
     def _is_tame(self, variable):
-        """True for an integer that is changed only by statements which do nothing else."""
+        """True for an integer that is changed only by statements without other effects."""
         return variable.is_integer and type_of(variable) in WIDE and variable.escape is None and not (
             variable.is_static or variable.is_volatile or variable.is_shared or variable.is_array) and \
             self._plain.issuperset(variable.writes)
@@ -165,7 +168,7 @@ class Scans:
     # ---- Loops
 
     def _may_be_scan(self, statement):
-        """True for a loop of all threads around regions whose step is a shift or a product."""
+        """True for a loop around regions that all threads run, and whose step is a shift or a product."""
         if statement.kind != 'for' or statement.begin not in self.layout.loops or \
                 statement.end - statement.begin > _MOST_TOKENS or not self.layout.has_barrier(statement):
             return False
@@ -175,8 +178,8 @@ class Scans:
             g.place[0] < statement.begin for r in regions for g in r.guards)
 
     def _read_loop(self, statement, known, before):
-        """Returns a _Scan for a loop, and the numbers that the loop leaves in variables around it. `before`: the last
-        _Scan, or None."""
+        """Returns the _Scan of a loop, and a map from variables around the loop to their numbers after it; raises
+        Unknown for other loops. `before`: the last _Scan, or None."""
         run = Run(self, self._count, known, self._spend)
         run.run(statement)
         left = {}
@@ -193,7 +196,8 @@ class Scans:
             else:
                 left[variable] = run.left_in(variable)
         ends = ''.join(f' {v.name} = {n};' for v, n in left.items())
-        # The loop that spreads sums does not access the outermost elements, but the loop before it does.
+        # The loop that spreads sums accesses no outermost element. The place of all elements is then that of the loop
+        # before.
         places = [before.place] if before is not None and run.uses_only(before.run) else []
         places += [place for place in [run.find_place()] if place is not None and place not in places]
         for place in places:
@@ -204,21 +208,22 @@ class Scans:
 
 
 def _place(place, i):
-    """Returns the index of element `i`. `place`: as in Run.find_place()."""
+    """Returns the index of element number `i`. `place`: result of Run.find_place()."""
     base, _, shift = place
     return base + i + (i >> shift if shift else 0)
 
 
 def _find_algorithm(run, place):
-    """Returns the function with the same effect as a run, the operation, and its template arguments, or None."""
+    """Returns (name of the library's function with the effect of a run, operation, template arguments); None if there
+    is none."""
     _, count, _ = place
     terms, first = run.terms, [run.terms.element(_place(place, i)) for i in range(count)]
     values = [run.memory.get(_place(place, i)) or own for i, own in enumerate(first)]
     changed = next((i for i in range(count) if values[i] is not first[i]), 0)
     used = terms.operators()
     for operation, name in [(o, n) for o, n in _NAMES.items() if o in used]:
-        # Elements without one before them may stay or get a 0 added; or only those from the first changed one on
-        # change.
+        # An element without a predecessor may stay, or may get a 0 added. In a third form, only the elements from the
+        # first changed one on change.
         for before, has_zeros in ((0, False), (0, True), (changed, False))[:3 if operation == '+' else 1]:
             own = first
             for steps in range(1, count.bit_length() + 1):
@@ -236,14 +241,15 @@ def _find_algorithm(run, place):
 
 
 def _step(terms, operation, values, distance, has_zeros, before):
-    """Returns each value plus the value `distance` before it. `has_zeros`: 0 is added to values that have none before
-    them. `before`: the number of values to which nothing is added."""
+    """Returns the values after one step: each value plus the value `distance` before it. `has_zeros`: a value without
+    such a predecessor gets 0 added; `before`: number of first values that stay."""
     return [terms.combine(operation, v, values[i - distance]) if i >= max(distance, before) else
             terms.combine(operation, v, 0) if has_zeros else v for i, v in enumerate(values)]
 
 
 def _rise(terms, operation, values):
-    """Returns the values after an up-sweep: the last element of each part gets its sum, for parts of double length."""
+    """Returns the values after an up-sweep: the last element of a part gets the part's sum. The parts double in
+    length."""
     count, distance = len(values), 1
     while distance < count:
         for i in range(2 * distance - 1, count, 2 * distance):
@@ -253,7 +259,7 @@ def _rise(terms, operation, values):
 
 
 def _fold(terms, operation, values):
-    """Returns the values after an up-sweep that leaves the sum of each part in its first element."""
+    """Returns the values after an up-sweep that leaves the sum of a part in the part's first element."""
     count, distance = len(values), 1
     while distance < count:
         for i in range(0, count, 2 * distance):
@@ -263,8 +269,8 @@ def _fold(terms, operation, values):
 
 
 def _fall(terms, operation, values):
-    """Returns the values after a down-sweep: the first half of each part gets the part's last value, and the second
-    half gets this value plus that of the first half; then the same for parts of half the length."""
+    """Returns the values after a down-sweep. The first half of each part gets the part's last value, and the second
+    half gets this value plus the first half's. The parts halve in length."""
     count, distance = len(values), len(values) // 2
     while distance:
         for i in range(2 * distance - 1, count, 2 * distance):
@@ -274,8 +280,8 @@ def _fall(terms, operation, values):
 
 
 def _spread(terms, operation, values):
-    """Returns the values after the sum at the end of each part is added to the middle of the next part; then the same
-    for parts of half the length."""
+    """Returns the values after the sum at the end of each part was added to the middle of the next part. The parts
+    halve in length."""
     count, distance = len(values), len(values) // 4
     while distance:
         for i in range(3 * distance - 1, count, 2 * distance):

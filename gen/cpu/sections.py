@@ -13,8 +13,8 @@ from cpu.statements import LOOPS
 
 
 class Section:
-    """The statements between two places. `regions`: their Regions; `declared`: variables that they declare and that
-    later code uses; `asked`: its only statement, if that is an `if` around a block."""
+    """The statements between two places that warps run one after another. `regions`: their Regions; `declared`:
+    variables that they declare and later code uses; `asked`: the only statement, if it is an `if` around a block."""
 
     def __init__(self, statements):
         self.begin, self.end = statements[0].begin, statements[-1].end
@@ -30,7 +30,7 @@ class Section:
         return self.has(variable.statement.begin)
 
     def places_between(self):
-        """Yields the places of the section that no region of its lanes covers, or that are moved before the region."""
+        """Yields the places of a section's tokens that are in no region of lanes, or are moved before their region."""
         at = self.begin
         for region in (r for r in self.regions if not r.is_once):
             yield from range(at, region.begin)
@@ -40,8 +40,8 @@ class Section:
 
 
 def count_statements(statements, layout, has_escapes):
-    """Returns how many of the statements, from the first one on, are a section; 0 if the first one begins none.
-    `has_escapes` tells whether control may leave a statement."""
+    """Returns the number of statements, from the first one on, that are a section; 0 if none begins there.
+    `has_escapes`: tells if control may leave a statement."""
     found = 0
     for number, statement in enumerate(statements):
         has_lanes = layout.lanes.find_first(statement) is not None
@@ -57,14 +57,14 @@ def count_statements(statements, layout, has_escapes):
 
 
 class Sections:
-    """The part of a Layout that knows the sections of a block's code."""
+    """The part of a Layout that finds and reads the sections of a block's code."""
 
     def _count_in_section(self, statements, loops):
         return count_statements(statements, self, lambda s: any(self._find_escapes(s, loops > 0))) if \
             self.of_sections is not None and self.warps is None else 0
 
     def _enter_section(self, statements, loops):
-        """Walks over statements that the warps run one after the other."""
+        """Divides the statements of a new section into regions of lanes."""
         self._section, first = Section(statements), len(self.regions)
         self.sections.append(self._section)
         with self.reading(self._section):
@@ -85,7 +85,8 @@ class Sections:
 
     @contextmanager
     def reading(self, section):
-        """Lets the questions in a `with` statement be about code of a section, or of the block if it is None."""
+        """Within a `with` statement, all methods of the Layout answer for code of this section, or for code of the
+        block if it is None."""
         before = self.warps, self._section
         if self.of_sections is not None:
             self.warps, self._section = None if section is None else self.of_sections, section
@@ -95,11 +96,11 @@ class Sections:
             self.warps, self._section = before
 
     def is_of_warp(self, variable):
-        """True for a variable that a warp has once in the section that is read, and that later code uses."""
+        """True for a variable that exists once per warp in the section that is read, and that later code uses."""
         return variable in self._crossing and self._section is not None and self._section.declares(variable)
 
     def reads_warp(self, begin, end):
-        """True if an expression reads the number of a warp or of a lane."""
+        """True if an expression reads the number of a warp or the number of a lane."""
         warps = self.of_sections
         return any(at in warps.uniform - warps.compared or at in warps.lanes or warps.is_lane(at, at + 1) or
                    self._variables.of.get(at) in self.even for at in range(begin, end))
@@ -110,8 +111,8 @@ class Sections:
             self.warps.is_lane(*variable.value)
 
     def may_blend(self, begin, end):
-        """True if code reads and writes nothing but variables of its thread. Then lanes that fail a guard or have ended
-        may run it, in a loop of a constant length, which compilers vectorize."""
+        """True if code accesses only variables of its own thread. Then lanes that fail a guard or have ended may run
+        the code, in a loop of constant length, which compilers vectorize."""
         def is_plain(at):
             token, variable = self._tokens[at], self._variables.of.get(at)
             if token.kind == 'identifier':
@@ -125,12 +126,13 @@ class Sections:
         return self._variables.declared_by(statement)
 
     def differs(self, variable):
-        """True for a variable that differs between the threads of the block, or of the warp whose code is read."""
+        """True for a variable that differs between the threads of the block, or between the lanes of the warp whose
+        code is read."""
         return variable in self.varying and (self.warps is None or variable not in self.even) and \
             not self.is_of_warp(variable)
 
     def _note_even(self, declared):
-        """Notes those of new variables that are the same for each warp."""
+        """Notes the variables of a declaration that are the same for all lanes of each warp."""
         if self.of_sections is None or self.warps is not None or self._guards:
             return
         with self.reading(Section([declared[0].statement])):
@@ -139,7 +141,8 @@ class Sections:
                              self._tell_declared(v) is None)
 
     def _split_off(self, statement):
-        """Returns the place of that part of a condition which a warp does not run once."""
+        """Splits the condition of an `if`: the first part is tested once for a warp. Returns the place of the other
+        part."""
         begin, end = statement.parts[0]
         if self.warps is None or len(statement.children) > 1:
             return begin, end

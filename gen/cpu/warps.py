@@ -12,12 +12,13 @@ from tokens.brackets import matching
 _NUMBER = re.compile(r'(0[xX][\da-fA-F]+|\d{1,9})[uU]?')
 _WIDE = {'int', 'unsigned', 'uint', 'const', 'long', 'auto', 'int32_t', 'uint32_t', 'int64_t', 'uint64_t', 'size_t'}
 _WORDS = {'threadIdx', 'blockIdx', 'blockDim', 'x', 'static_cast'}
-# Tokens that may stand before products and divisions, before & and >>, and behind & and >>.
+# The tokens that may stand before products and divisions, before & and >>, and after & and >>.
 _BEFORE_PRODUCT = {'(', ',', '=', '+', '-', '<', '>', '<=', '>=', '==', '!=', '&&', '||', '?', ':', '[', 'return', ';',
                    '{', '}', '|', '^', ''}
 _BEFORE_BITS = {'(', ',', '=', '&&', '||', '?', ':', '[', 'return', ';', '{', '}', ''}
 _BEHIND_BITS = {')', ']', ',', ';', '?', ':', '&&', '||', ''}
-# The most factors and terms beside the index along x with which a sum surely fits an int.
+# Most factors of a summand, most summands beside the index along x, and the largest number, so that the sum surely fits
+# an int.
 _MOST_FACTORS, _MOST_TERMS, _MOST = 3, 2, 1024
 
 
@@ -40,7 +41,7 @@ class Warps:
         return self._tokens[at].text if 0 <= at < len(self._tokens) else ''
 
     def is_lane(self, begin, end):
-        """True if a whole expression is the number of a lane in its warp."""
+        """True if the whole expression is the number of a lane in its warp."""
         while self._text(begin) == '(' and matching(self._tokens, begin, '(', ')') == end and begin not in self.lanes:
             begin, end = begin + 1, end - 1
         if end == begin + 1:
@@ -92,7 +93,8 @@ class Warps:
             self.compared.update(range(begin, at))
 
     def _read_number(self, at):
-        """Returns the value and the end of 32, ~31, (32 - 1), warpSize or a constant's name; None for other tokens."""
+        """Returns (value, end) of a number at `at`: 32, ~31, (32 - 1), warpSize or the name of a constant. The value is
+        None for other tokens."""
         text = self._text(at)
         if text == '(':
             value, end = self._read_number(at + 1)
@@ -121,8 +123,8 @@ class Warps:
         return int(re.sub('[uU]$', '', texts[-1]), 0)
 
     def _begin_of_operand(self, at):
-        """Returns the beginning of an operator's left operand if this is an index, a variable or an expression in
-        parentheses, perhaps with casts; None for other operands."""
+        """Returns the place at which the left operand of the operator at `at` begins, if it is an index, a variable or
+        an expression in parentheses, perhaps with casts; None for other operands."""
         if self._text(at - 1) == ')':
             begin = self._opening(at - 1)
         elif self._text(at - 2) == '.' and self._text(at - 3) == 'threadIdx':
@@ -147,7 +149,7 @@ class Warps:
         return at
 
     def _is_cast(self, begin, end):
-        """True for a cast to an integer type that holds every index."""
+        """True if two places enclose a cast to an integer type that can hold every index."""
         return end > begin + 2 and self._text(begin) == '(' and self._tokens[begin - 1].kind != 'identifier' and all(
             self._text(at) in _WIDE for at in range(begin + 1, end - 1))
 
@@ -201,8 +203,8 @@ class Warps:
         return found + [(first, end)]
 
     def _is_of_row(self, begin, end):
-        """True for a product of uniform factors or of other thread indices with the block size along x or a multiple of
-        32."""
+        """True if each summand of an expression is a product with the block size along x or a multiple of 32. The other
+        factors are uniform, or are thread indices along y and z."""
         while self._text(begin) == '(' and matching(self._tokens, begin, '(', ')') == end:
             begin, end = begin + 1, end - 1
         terms = self._split(begin, end, '+')
@@ -212,7 +214,7 @@ class Warps:
         return len(factors) <= _MOST_FACTORS and None not in factors and 'row' in factors
 
     def _read_factor(self, begin, end):
-        """Returns 'row' for a multiple of 32, 'other' for another small number, None for any other factor."""
+        """Returns 'row' for a multiple of 32, 'other' for another small number, and None for any other factor."""
         while self._text(begin) == '(' and matching(self._tokens, begin, '(', ')') == end:
             begin, end = begin + 1, end - 1
         texts = [self._text(at) for at in range(begin, end)]
