@@ -411,7 +411,7 @@ def _try_form(kernel, declarations, blocks, sizes, of_warps, value):
     unified = unify(kernel, declarations)
     renamed = rename_values(unified, [unified if d is kernel else d for d in declarations])
     # Optional divisions, at a condition or a loop, may need to keep a value that cannot be kept: other trials follow.
-    may_have_sections = _has_flat_warps(kernel, sizes) and not _has_rows_of_warps(kernel, sizes)
+    may_have_sections = not (NAMES.isdisjoint(t.text for t in kernel.body) or _has_rows_of_warps(kernel, sizes))
     for has_sections, is_coarse in ((True, False), (False, False), (False, True))[not may_have_sections:]:
         for own in {id(k): k for k in (renamed, unified, kernel)}.values():
             try:
@@ -437,12 +437,6 @@ def _find_tiled(found, kernel, declarations, blocks, sizes, options, value):
                                     False, *options)
     except (Refused, TokenError):
         return None
-
-
-def _has_flat_warps(kernel, sizes):
-    """True if the lanes of a warp are neighbours along x, and the kernel has operations of warps."""
-    return _has_whole_warps(kernel, sizes) or bool(sizes) and set(sizes[1:]) <= {1} and not NAMES.isdisjoint(
-        t.text for t in kernel.body)
 
 
 def _has_whole_warps(kernel, sizes):

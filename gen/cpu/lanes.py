@@ -88,7 +88,7 @@ class Exchange:
             bool(lacks[0]) and not self.is_activemask
         check = '' if self.is_activemask else lacks[0] or lacks[1] * (self.mask is not None)
         clear = f'cf__lanes_{self.slot}.cf__clear(cf__X_{self.at}, cf__scope, cf__span, cf__y, cf__z); ' * (
-            clears and 'cf__span' in rows and not self.is_of_block)
+            clears and 'cf__span' in rows and 'CF__LINES' not in rows and not self.is_of_block)
         return (f'{self._declare(load, spell(*self.operand), clears, bool(clear), is_noted)}{rows}{clear}{enter}'
                 f'{{ {self._store(spell, is_noted, ended)} }} {end} {self._finish(check, spell)}')
 

@@ -18,6 +18,7 @@ from cpu.collected import adds
 from cpu.columns import count_arrays, find_columns
 from cpu.counts import count_steps, has_few_steps
 from cpu.ends import EndsText
+from cpu.flatindex import Shape
 from cpu.foreign import check_names
 from cpu.kept import check_kept, is_hidden, is_set_once
 from cpu.meanings import Meanings
@@ -51,7 +52,7 @@ class Rewriter(SectionText, EndsText, QuotientText):
     def __init__(self, kernel, declarations, blocks, sizes, of_warps, has_sections, is_coarse):
         self._sizes, self.of_warps, self._row = sizes, of_warps, '' if of_warps else spell_row(kernel, sizes)
         self.kernel, self._tokens, self._is_numeric = kernel, kernel.body, False
-        self._is_whole = bool(sizes) and sizes[0] > 0 and sizes[0] % 32 == 0
+        self._shape = Shape(sizes, blocks)
         statements = parse_statements(kernel.body)
         self._meanings = Meanings(kernel, declarations)
         self._variables = Variables(kernel.body, kernel.parameters, statements, self._meanings)
@@ -64,7 +65,7 @@ class Rewriter(SectionText, EndsText, QuotientText):
         check_names(kernel, self._of, self._meanings)
         self._layout = Layout(kernel, statements, self._variables, self._meanings, self._indices.is_global, of_warps,
                               is_coarse, self._row, not (of_warps or kernel.row or self._indices.are_all()),
-                              has_sections, self._is_whole)
+                              has_sections, self._shape)
         self.has_loops_around, self.layout = self._layout.has_loops_around, self._layout
         self.variables = self._variables
         self.is_mirrored = reads_elsewhere(kernel, declarations, self._indices.helpers_left())
@@ -252,7 +253,8 @@ class Rewriter(SectionText, EndsText, QuotientText):
             self._put_before(statement.begin, text)
         for statement, guards in self._layout.asked:
             with self._layout.reading(next((s for s in self._layout.sections if s.has(statement.begin)), None)):
-                self._put_before(statement.begin, self._ask_any(guards, is_masked, self._rows_at(statement.begin)))
+                rows = self._rows_around((statement.begin, statement.begin), guards)
+                self._put_before(statement.begin, self._ask_any(guards, is_masked, rows))
             self._put_after(statement.end - 1, ' }')
         # Inner statements come before outer ones, and the text of a loop is within the braces around it.
         around = [(-s.begin, 1, s.end, '{ ') for s in self._layout.braced]
@@ -350,8 +352,9 @@ class Rewriter(SectionText, EndsText, QuotientText):
                          not is_of_warp(v)):
             if variable in self._again:
                 types = ' '.join(t.text for t in variable.types)
-                value = spell_step(strides[variable], checks, self._spell) if variable in strides else \
-                    'cf__t' if self._layout.is_lane(variable) else checks.wrap(variable, spell(*variable.value))
+                place = 'cf__x' if self._layout.warps is None else 'cf__t'
+                value = spell_step(strides[variable], checks, self._spell, place) if variable in strides else \
+                    self._layout.spell_number(variable) or checks.wrap(variable, spell(*variable.value))
                 text, added = (text + added, '') if variable in strides else (text, added)
                 added += f'{variable.name} += cf__by_{variable.storage_name}; ' if variable in self._advanced else ''
                 text += f'[[maybe_unused]] {types} {variable.name} = {value}; '
@@ -374,7 +377,8 @@ class Rewriter(SectionText, EndsText, QuotientText):
             self._moved.update(range(region.begin, region.end))
             self._put_before(region.begin, moved)
             return
-        in_warp, rows = self.of_warps or region.section is not None, self._rows_at(region.begin)
+        in_warp = self.of_warps or region.section is not None
+        rows = self._rows_around((region.begin, region.end), region.guards)
         if region.is_leave:
             return self._write_leave(region, used, moved, rows)
         declared = ''.join(self._declare(v) for v in sorted(own & self._kept.keys(), key=lambda v: v.number)
@@ -405,7 +409,7 @@ class Rewriter(SectionText, EndsText, QuotientText):
             bounds = '{ cf__span_of cf__span(cf__scope); '
         has_step = not has_choices and not is_blend and self._has_step(region.guards)
         row, close = ('CF__STEP_ROW' if has_step else 'CF__SPAN_ROW', ' }') if bounds else ('CF__ROW', '')
-        if in_warp and self._is_whole and not bounds and not region.has_return and \
+        if in_warp and self._shape.is_whole and not (rows or bounds) and not region.has_return and \
                 region.end - region.begin < _MOST_IN_PARTS:
             bounds, row = 'CF__PARTS ', 'CF__PART'
         exchanges = self._write_exchanges(region, is_masked, f'{rows}{bounds}', row, conditions, close)
@@ -548,12 +552,6 @@ class Rewriter(SectionText, EndsText, QuotientText):
         flags = f"bool {', '.join(flags)}; "
         calls += steps
         return f'{{ cf__span_of cf__span(cf__scope); {flags}{{ CF__FIRST_OF_ROW {load}{calls}}} ', conditions, ask
-
-    def _rows_at(self, at):
-        """Returns the text of the loops over rows of threads around the code at `at`, '' if there are no such loops."""
-        is_inside = any(s.has(at) for s in self._layout.sections) or any(
-            begin <= at < end for begin, (end, _) in self._layout.tiles.items())
-        return self._rows * (not is_inside)
 
     def _ask_any(self, guards, is_masked, rows):
         """Returns the text before a statement that the block runs only if some thread passes all of the guards."""

@@ -105,10 +105,13 @@ class Sections:
         return any(at in warps.uniform - warps.compared or at in warps.lanes or warps.is_lane(at, at + 1) or
                    self._variables.of.get(at) in self.even for at in range(begin, end))
 
-    def is_lane(self, variable):
-        """True for a variable that holds the number of a lane, in code of one warp."""
-        return self.warps is not None and variable.value is not None and not variable.writes and \
-            self.warps.is_lane(*variable.value)
+    def spell_number(self, variable):
+        """Returns the text for a variable that holds a lane's number or, in a block whose warps do not follow its rows,
+        a thread's number in its block; '' for others, and outside of a warp's code."""
+        if self.warps is None or variable.value is None or variable.writes:
+            return ''
+        is_number = self.shape.has_lines and self.warps.is_index(*variable.value)
+        return 'cf__from + cf__t' if is_number else 'cf__t' if self.warps.is_lane(*variable.value) else ''
 
     def may_blend(self, begin, end):
         """True if code accesses only variables of its own thread. Then lanes that fail a guard or have ended may run

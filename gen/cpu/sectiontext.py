@@ -1,6 +1,7 @@
 """Writes sections: loops over the warps of a block around code that each warp runs on its own. Each turn of the loop
 has the warp's elements of the variables that code outside of the section uses, too."""
 
+from cpu.again import places_of
 from cpu.lanes import Refused
 
 # Elements of a kept variable for the threads of a warp or of a block. A row of 1024 + 24 elements spreads the elements
@@ -73,6 +74,30 @@ class SectionText:
             elif section is not None and variable.is_auto:
                 raise Refused(variable.token, 'has an unknown type')
 
+    def _rows_around(self, place, guards):
+        """Returns the text of the loops over rows of threads around code at a place and under guards."""
+        if self._layout.warps is not None:
+            is_used = self._shape.has_lines and self._reads_index([place, *(g.place for g in guards)])
+            return f'CF__LINES({self._shape.line}) ' * is_used
+        return self._rows * (not any(begin <= place[0] < end for begin, (end, _) in self._layout.tiles.items()))
+
+    def _reads_index(self, places):
+        """True if code at some places depends on indices other than the lane's number."""
+        layout, found, pending = self._layout, set(), list(places)
+        while pending:
+            for at in range(*pending.pop()):
+                variable = self._of.get(at)
+                if at in layout.warps.uniform:
+                    continue
+                if self._tokens[at].text == 'threadIdx':
+                    return True
+                is_straight = variable in layout.strides and layout.strides[variable].is_straight
+                if variable in self._again and variable not in found and not (
+                        is_straight or layout.spell_number(variable)):
+                    found.add(variable)
+                    pending += places_of(variable, self._changes)
+        return False
+
     @staticmethod
     def _spell_slots(regions):
         slots = sorted({e.slot for r in regions for e in r.exchanges})
@@ -124,8 +149,9 @@ class SectionText:
             inner = end = ''
         elif asked is not None and asked.begin in self._layout.split:
             self._put_split(asked)
-        is_whole = str(self._is_whole).lower()
-        self._put_before(begin, f'{declared}{{ {outer}CF__WARPS_OF_BLOCK {{ CF__SECTION({is_whole}) {inner}')
+        loop = 'CF__WARPS_OF_{} {{ CF__SECTION_OF_{}({})'.format(
+            *['LINES' if self._shape.has_lines else 'ROWS'] * 2, str(self._shape.is_whole).lower())
+        self._put_before(begin, f'{declared}{{ {outer}{loop} {inner}')
         self._put_after(last - 1, f'{end} }} }}')
 
     def _put_split(self, statement):

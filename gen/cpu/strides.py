@@ -121,9 +121,9 @@ class Strides:
 
     def _is_of_x(self, begin, end):
         """True if the value between two places differs only between the threads of one row, so that all rows have the
-        same values."""
+        same values, or if it grows by 1 from lane to lane of the warp whose code is read."""
         if self._layout.warps is not None:
-            return True
+            return not self._layout.shape.has_lines or self._layout.warps.is_sum(begin, end, self._layout.tell)
         return all(self._text(at) != 'threadIdx' or self._text(at + 2) == 'x' for at in range(begin, end)) and all(
             self._is_of_x(*self._variables.of[at].value) for at in range(begin, end)
             if at in self._variables.of and self._layout.varies(at))
@@ -145,15 +145,15 @@ def spell_doubts(index, limit, chain, spell):
         f'({doubt})' if ' || ' in doubt else doubt for doubt in doubts)])
 
 
-def spell_step(stride, checks, spell):
+def spell_step(stride, checks, spell, place):
     """Returns the text of the value that a Stride's variable has in a thread. `checks`: the kernel's RowChecks;
-    `spell`: returns the text of a place."""
+    `spell`: returns the text of a place; `place`: text of the thread's distance from the first one."""
     variable = stride.variable
     start, types = f'cf__start_{variable.number}', type_of(variable)
     plain = f'static_cast<{types}>({spell(*variable.value)}) + cf__by_{variable.number}'
     if stride.is_straight:
         plain = (f'decltype({start})::cf__is_straight ? {start}.cf__value + cf__by_{variable.number} + '
-                 f'static_cast<{types}>(cf__x) : {plain}')
+                 f'static_cast<{types}>({place}) : {plain}')
     return f'cf__in_row<{types}, false>(static_cast<{types}>({plain}), (unsigned int)cf__x)' \
         if checks.has_loop(variable) else f'static_cast<{types}>({plain})'
 

@@ -6,11 +6,11 @@
 The code of such a loop depends only on its index, so that any thread may run any step. A row is at most as long as the
 block: the indices of a row belong to different threads, and the indices of one thread keep their order."""
 
-import re
 from math import prod
 
 from cpu.comparisons import Part
 from cpu.counts import evaluate
+from cpu.flatindex import find_coefficients
 from cpu.ranges import type_of
 from cpu.region import Guard
 from cpu.rows import find_parts, TYPES
@@ -49,7 +49,7 @@ def _is_shared_out(stride, tokens, layout, variables, sizes):
     if stride.may_be_empty or stride.bound.relation != '<' or type_of(variable) not in TYPES or any(
             s.has(statement.begin) for s in layout.sections) or layout.lanes.find_first(statement) is not None:
         return False
-    first, step = (_coefficients(tokens, variables, *p, sizes) for p in (variable.value, stride.size))
+    first, step = (find_coefficients(tokens, variables, *p, sizes, {}) for p in (variable.value, stride.size))
     flat = (0, *(prod(sizes[:axis]) if size > 1 else 0 for axis, size in enumerate(sizes)))
     if first != flat or step != (prod(sizes), 0, 0, 0):
         return False
@@ -63,41 +63,6 @@ def _is_shared_out(stride, tokens, layout, variables, sizes):
                 used.is_reference or used.is_volatile or not used.is_shared and layout.differs(used)):
             return False
     return True
-
-
-def _coefficients(tokens, variables, begin, end, sizes, nested=0):
-    """Returns (constant, factors of threadIdx.x, .y and .z) of a sum; None for other expressions."""
-    text, unknown = '', False
-    for at in range(begin, end):
-        variable, word = variables.of.get(at), tokens[at].text
-        if variable is not None:
-            inner = None
-            if variable.value is not None and not variable.writes and variable.escape is None and \
-                    type_of(variable) in TYPES and nested < 4 and tokens[variable.value[0] - 1].text == '=':
-                inner = _coefficients(tokens, variables, *variable.value, sizes, nested + 1)
-            if inner is None:
-                return None
-            text += ' ( {} + {} * X + {} * Y + {} * Z ) '.format(*inner)
-        elif word in ('threadIdx', 'blockDim') and tokens[at + 1].text == '.' and tokens[at + 2].text in 'xyz':
-            axis = 'xyz'.index(tokens[at + 2].text)
-            text += f" {'XYZ'[axis] if word == 'threadIdx' else sizes[axis]} "
-        elif tokens[at - 1].text == '.' and tokens[at - 2].text in ('threadIdx', 'blockDim') or word == '.':
-            continue
-        elif word in ('+', '-', '*', '(', ')') or re.fullmatch(r'0|[1-9]\d{0,6}', word):
-            text += f' {word} '
-        else:
-            unknown = True
-    if unknown:
-        return None
-    # A product of two indices would pass for a sum in the first four values, but not in the last one.
-    values = [evaluate([{'X': str(x), 'Y': str(y), 'Z': str(z)}.get(t, t) for t in text.split()])
-              for x, y, z in ((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (3, 5, 7))]
-    if None in values:
-        return None
-    first, *others, last = values
-    factors = [(other - first) * (size > 1) for other, size in zip(others, sizes)]
-    is_sum = first + sum((other - first) * by for other, by in zip(others, (3, 5, 7))) == last
-    return (first, *factors) if is_sum else None
 
 
 def _divide(body, stride, threads, value):

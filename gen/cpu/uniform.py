@@ -40,18 +40,17 @@ class Layout(Sections, Tiles, Ends):
     """The regions of a kernel. `is_global`: tells if two places enclose the global index along x; `of_warps`: regions
     run a warp instead of a block; `is_coarse`: only barriers and operations of warps divide the kernel; `row`: as in
     Innermost; `may_test`: blocks can be tested before they run; `has_sections`: warps may run parts of the block one by
-    one; `is_whole`: rows consist of whole warps. With one of `of_warps` and `has_sections`, lanes are neighbours along
-    x."""
+    one; `shape`: the Shape of a block."""
 
     def __init__(self, kernel, statements, variables, meanings, is_global, of_warps, is_coarse, row,
-                 may_test, has_sections, is_whole):
+                 may_test, has_sections, shape):
         self._tokens, self._variables, self._meanings = kernel.body, variables, meanings
         self.is_global, self.is_coarse, self._row = is_global, is_coarse, row
         self._may_test, self._lengths = may_test, kernel.tiles
         self.constants = list_constants(kernel)
         tokens = kernel.body
-        warps = Warps(tokens, variables, meanings, is_global if is_whole else None) if \
-            of_warps or has_sections else None
+        self.shape = shape
+        warps = Warps(tokens, variables, meanings, is_global, shape) if of_warps or has_sections else None
         # `warps` is set only while code of a warp is read; `of_sections` is for sections.
         self.warps, self.of_sections = (warps, None) if of_warps else (None, warps)
         self.varying = {}           # maps a Variable that is not uniform to a name on which its value depends
@@ -535,7 +534,7 @@ class Layout(Sections, Tiles, Ends):
         if self.warps is not None and at in self.warps.uniform:
             return False
         if self._text(at) == 'threadIdx':
-            return self.warps is None or self._text(at + 2) == 'x'
+            return self.warps is None or self.shape.differs_along(self._text(at + 2))
         return self.differs(self._variables.of.get(at))
 
     def _tell_name(self, at):

@@ -1,9 +1,10 @@
-"""Finds values that are the same for all lanes of a warp, whose lanes follow one another along x.
+"""Finds values that are the same for all lanes of a warp.
 
     int warp = threadIdx.x / 32;        the same for all lanes
     int lane = threadIdx.x % 32;        the lane's number: it grows by 1 from thread to thread
 
-Both hold for an index that is not negative and whose value in the first lane of each warp is a multiple of 32."""
+Both hold for an index that is not negative, grows by 1 from lane to lane, and is a multiple of 32 in the first lane of
+each warp. In blocks whose warps do not follow the rows, only the number of a thread in its block is such an index."""
 
 import re
 
@@ -25,11 +26,11 @@ _MOST_FACTORS, _MOST_TERMS, _MOST = 3, 2, 1024
 class Warps:
     """Decides for the expressions of one kernel. `uniform`: places of operands whose operator has the same result in
     all lanes of a warp; `compared`: those of them whose operator is a comparison; `lanes`: maps the beginnings of
-    expressions for a lane's number to their ends. `is_global`: as in Layout, or None if a block may have other than
-    whole warps; then it has one row."""
+    expressions for a lane's number to their ends. `is_global`: as in Layout; `shape`: a Shape."""
 
-    def __init__(self, tokens, variables, meanings, is_global):
-        self._tokens, self._variables, self._meanings, self._is_global = tokens, variables, meanings, is_global
+    def __init__(self, tokens, variables, meanings, is_global, shape):
+        self._tokens, self._variables, self._meanings, self._shape = tokens, variables, meanings, shape
+        self._is_global = is_global if shape.has_whole_rows else None       # it needs whole warps
         self._indices, self.uniform, self.lanes, self.compared = {}, set(), {}, set()
         for at, token in enumerate(tokens):
             if token.kind == 'punctuation' and token.text in ('/', '%', '>', '&') and at > 0:
@@ -49,10 +50,16 @@ class Warps:
             return variable is not None and self._is_fixed(variable) and self.is_lane(*variable.value)
         return self.lanes.get(begin) == end
 
+    def is_sum(self, begin, end, tell):
+        """True if an expression is an index or a lane's number, perhaps plus values that are the same for a warp.
+        `tell` tells on which name a value depends, or returns None."""
+        terms = [term for term in self._split(begin, end, '+') if tell(*term) is not None]
+        return len(terms) == 1 and (self.is_lane(*terms[0]) or self.is_index(*terms[0]))
+
     # ---- Operators
 
     def _read(self, at):
-        """Notes the result of the operator at `at` if its left operand is an index along x."""
+        """Notes the result of the operator at `at` if its left operand is such an index."""
         text, place = self._text(at), at + 1
         if text == '>':
             if self._text(at + 1) != '>' or not self._tokens[at + 1].joined:
@@ -73,7 +80,7 @@ class Warps:
                 self._text(end) not in _BEHIND_BITS or \
                 before in ('+', '-') and not self._variables.ends_value(begin - 2):
             return
-        if not self._is_index(begin, at):
+        if not self.is_index(begin, at):
             return
         if text == '/' and value > 0 and value % 32 == 0 or text == '>' and 5 <= value < 31 or \
                 text == '&' and value & 31 == 0:
@@ -88,7 +95,7 @@ class Warps:
         value, end = self._read_number(at + 1)
         begin = self._begin_of_operand(at)
         if value is not None and value % 32 == 0 and begin is not None and self._text(end) in _BEHIND_BITS and \
-                self._text(begin - 1) in _BEFORE_BITS and self._is_index(begin, at):
+                self._text(begin - 1) in _BEFORE_BITS and self.is_index(begin, at):
             self.uniform.update(range(begin, at))
             self.compared.update(range(begin, at))
 
@@ -160,32 +167,33 @@ class Warps:
         return variable.is_integer and not variable.is_static and not variable.writes and variable.value is not None \
             and self._text(variable.value[0] - 1) == '=' and {t.text for t in variable.types} <= _WIDE
 
-    def _is_index(self, begin, end):
-        """True for an index along x whose value in the first lane of each warp is a multiple of 32."""
+    def is_index(self, begin, end):
+        """True for an index that grows by 1 from lane to lane and is a multiple of 32 in each warp's first lane."""
         if (begin, end) not in self._indices:
             self._indices[begin, end] = False       # ends the recursion if a value contains its own variable
-            self._indices[begin, end] = self._find_index(begin, end)
+            self._indices[begin, end] = self._shape.is_number(
+                self._tokens, self._variables, begin, end) if self._shape.has_lines else self._find_index(begin, end)
         return self._indices[begin, end]
 
     def _find_index(self, begin, end):
         if self._text(begin) == '(':
             behind = matching(self._tokens, begin, '(', ')')
             if behind == end:
-                return self._is_index(begin + 1, end - 1)
+                return self.is_index(begin + 1, end - 1)
             if self._is_cast(begin, behind) and (
                     end == behind + 1 or end == behind + 3 and self._text(behind) == 'threadIdx' or
                     self._text(behind) == '(' and matching(self._tokens, behind, '(', ')') == end):
-                return self._is_index(behind, end)
+                return self.is_index(behind, end)
         if [self._text(at) for at in range(begin, end)] == ['threadIdx', '.', 'x'] or \
                 self._is_global and self._is_global(begin, end) and all(map(self._is_plain, range(begin, end))):
             return True
         variable = self._variables.of.get(begin) if end == begin + 1 else None
         if variable is not None:
-            return self._is_fixed(variable) and self._is_index(*variable.value)
+            return self._is_fixed(variable) and self.is_index(*variable.value)
         terms = self._split(begin, end, '+')
         return 1 < len(terms) <= 1 + _MOST_TERMS and sum(
             not self._is_of_row(*term) for term in terms) == 1 and all(
-                self._is_of_row(*term) or self._is_index(*term) for term in terms)
+                self._is_of_row(*term) or self.is_index(*term) for term in terms)
 
     def _is_plain(self, at):
         """True for a token that may be part of a global index without casts to narrow types."""

@@ -156,6 +156,9 @@ PARTS = {'parted': 8, 'not_parted': 4, 'gathered': 3, 'not_gathered': 4}
 SECTIONS = {'across_sections': 1, 'bounds_of_warps': 1, 'rows_in_sections': 2, 'sums_by_calls': 6, 'compared_warps': 1,
             'ranks_of_block': 2, 'widths_of_warps': 2, 'values_of_warps': 2, 'advanced_in_sections': 3,
             'ends_before_sections': 2, 'partial_warps': 2, 'ends_of_partial_warps': 1, 'moved_in_sections': 1}
+# For kernels of lines.cu: the number of sections, and that of regions whose lanes run row by row.
+LINES = {'pairs_of_rows': (2, 4), 'parts_of_rows': (2, 7), 'layers_of_warps': (1, 4), 'ends_of_rows': (1, 0),
+         'kept_in_lines': (2, 6), 'sizes_of_launch': (1, 2)}
 # The numbers of regions and of their quotients for which rows are divided, for kernels of quotients.cu.
 QUOTIENTS = {'quotients': (1, 10), 'quotients_of_whole_rows': (1, 9), 'quotients_of_steps': (2, 5),
              'quotients_that_stay': (0, 0), 'quotients_of_others': (1, 2), 'quotients_of_inner': (3, 3),
@@ -208,7 +211,10 @@ def wrong_tiles(cxx):
 def wrong_sections(cxx):
     """Returns the kernels of SECTIONS whose number of sections is wrong."""
     found = regions_of(cxx, 'sections')
-    return ' '.join(name for name, number in SECTIONS.items() if found.get(name, '').count('CF__SECTION') != number)
+    lines = regions_of(cxx, 'lines')
+    return ' '.join([name for name, number in SECTIONS.items() if found.get(name, '').count('CF__SECTION') != number] +
+                    [name for name in LINES | lines if LINES.get(name) != tuple(
+                        lines.get(name, '').count(word) for word in ('CF__SECTION', 'CF__LINES'))])
 
 
 def wrong_quotients(cxx):

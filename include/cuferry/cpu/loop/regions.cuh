@@ -38,17 +38,29 @@
             for (int cf__x = 0; cf__x < (int)cf__index.cf__block_size.x; cf__x += 32)
 #define CF__WARP cf__indices_of(cf__index, cf__x, cf__y, cf__z)
 
-/* CF__WARPS_OF_BLOCK loops over the warps of a block, and CF__SECTION begins a warp's turn: see gen/cpu/sections.py. */
-#define CF__WARPS_OF_BLOCK                                         \
+/* CF__WARPS_OF_ROWS loops over the warps of a block, and CF__SECTION_OF_ROWS begins a warp's turn: see
+ * gen/cpu/sections.py. */
+#define CF__WARPS_OF_ROWS                                          \
     for (int cf__z = 0; cf__z < cf__scope.cf__layers(); cf__z++)   \
         for (int cf__y = 0; cf__y < cf__scope.cf__rows(); cf__y++) \
             for (int cf__x = 0; cf__x < cf__scope.cf__columns(); cf__x += 32)
-#define CF__SECTION(is_whole)                                                                    \
+#define CF__SECTION_OF_ROWS(is_whole)                                                            \
     [[maybe_unused]] const int cf__from = cf__number_of(cf__scope, cf__x, cf__y, cf__z),         \
                                cf__rest = cf__scope.cf__columns() - cf__x;                       \
     const cf__turn_of cf__index(cf__scope, cf__x, cf__y, cf__z);                                 \
     [[maybe_unused]] const cf__section_scope<is_whole> cf__scope(cf__index, cf__from, cf__rest); \
     [[maybe_unused]] constexpr int cf__y = 0, cf__z = 0;
+
+/* The same for a block whose warps do not follow its rows, and a loop over the lines of a warp's turn. */
+#define CF__WARPS_OF_LINES for (int cf__from = 0; cf__from < cf__threads(cf__scope); cf__from += 32)
+#define CF__SECTION_OF_LINES(is_whole)                                                           \
+    const cf__lines_scope<decltype(cf__scope), is_whole> cf__lanes_of_warp(cf__scope, cf__from); \
+    [[maybe_unused]] const auto &cf__scope = cf__lanes_of_warp;                                  \
+    [[maybe_unused]] const cf__turn_of cf__index(cf__scope, 0, 0, 0);                            \
+    [[maybe_unused]] constexpr int cf__y = 0, cf__z = 0;
+#define CF__LINES(length)                                                                           \
+    for (auto cf__here = cf__line_of<length>(cf__scope); cf__here.cf__rest > 0; cf__here.cf__end()) \
+        if (const auto &cf__scope = cf__here; true)
 
 /* A loop over the lanes of a warp in four unrolled parts of eight lanes each. gcc vectorizes a part before it unrolls
  * the loop over the parts, and then keeps the values in registers. clang does the same with a single loop over all

@@ -158,6 +158,80 @@ template <bool is_whole> struct cf__section_scope {
     }
 };
 
+/* The lanes of a warp in a section of a block whose warps do not follow its rows. `Block`: scope of the block. */
+template <typename Block, bool is_whole> struct cf__lines_scope {
+    const Block &cf__block;
+    int cf__from, cf__count; /* as in cf__section_scope */
+
+    CF__INLINE cf__lines_scope(const Block &block, int from)
+        : cf__block(block), cf__from(from), cf__count(cf__threads(block) - from < 32 ? cf__threads(block) - from : 32)
+    {
+    }
+
+    constexpr CF__INLINE int cf__columns() const
+    {
+        return is_whole ? 32 : cf__count;
+    }
+
+    static constexpr CF__INLINE int cf__rows()
+    {
+        return 1;
+    }
+
+    static constexpr CF__INLINE int cf__layers()
+    {
+        return 1;
+    }
+};
+
+/* The lanes of a warp that are in one row, a line, and the loop over these lines. `length`: the number of threads in a
+ * row if all rows consist of so many lanes of one warp, otherwise 0. */
+template <typename Block, int length> struct cf__line {
+    const Block &cf__block;
+    int cf__x, cf__y, cf__z, cf__lane, cf__rest; /* indices of the first lane; its number; number of lanes from it on */
+
+    template <bool is_whole>
+    explicit CF__INLINE cf__line(const cf__lines_scope<Block, is_whole> &warp)
+        : cf__block(warp.cf__block), cf__x(0), cf__y(warp.cf__from / warp.cf__block.cf__columns()), cf__z(0),
+          cf__lane(0), cf__rest(warp.cf__columns())
+    {
+        cf__x = length ? 0 : warp.cf__from - cf__y * cf__block.cf__columns();
+        cf__z = cf__y / cf__block.cf__rows();
+        cf__y -= cf__z * cf__block.cf__rows();
+    }
+
+    CF__INLINE int cf__columns() const
+    {
+        const int left = cf__block.cf__columns() - cf__x;
+        return length ? length : left < cf__rest ? left : cf__rest;
+    }
+
+    CF__INLINE void cf__end()
+    {
+        const int columns = cf__columns();
+        cf__lane += columns;
+        cf__rest -= columns;
+        cf__x = 0;
+        if (++cf__y < cf__block.cf__rows())
+            return;
+        cf__y = 0;
+        cf__z++;
+    }
+};
+
+template <int length, typename Block, bool is_whole>
+static inline CF__INLINE cf__line<Block, length> cf__line_of(const cf__lines_scope<Block, is_whole> &warp)
+{
+    return cf__line<Block, length>(warp);
+}
+
+template <typename Block, int length>
+static inline CF__INLINE int cf__number_of(const cf__line<Block, length> &line, int x, int, int)
+{
+    __builtin_assume((unsigned int)x < 32);
+    return line.cf__lane + x;
+}
+
 /* Returns the number that the first thread of a scope has among the threads whose values are kept together. */
 template <typename Scope> static constexpr CF__INLINE int cf__place_of(const Scope &)
 {
@@ -165,6 +239,12 @@ template <typename Scope> static constexpr CF__INLINE int cf__place_of(const Sco
 }
 
 template <bool is_whole> static constexpr CF__INLINE int cf__place_of(const cf__section_scope<is_whole> &scope)
+{
+    return scope.cf__from;
+}
+
+template <typename Block, bool is_whole>
+static constexpr CF__INLINE int cf__place_of(const cf__lines_scope<Block, is_whole> &scope)
 {
     return scope.cf__from;
 }
@@ -189,6 +269,20 @@ struct cf__turn_of {
                      scope.cf__first.cf__thread.z},
           cf__block(scope.cf__first.cf__block), cf__block_size(scope.cf__first.cf__block_size),
           cf__grid_size(scope.cf__first.cf__grid_size), cf__origin(scope.cf__first.cf__origin)
+    {
+    }
+
+    template <typename Block, bool is_whole>
+    CF__INLINE cf__turn_of(const cf__lines_scope<Block, is_whole> &scope, int x, int, int)
+        : cf__turn_of(scope.cf__block, (scope.cf__from + x) % scope.cf__block.cf__columns(),
+                      (scope.cf__from + x) / scope.cf__block.cf__columns() % scope.cf__block.cf__rows(),
+                      (scope.cf__from + x) / scope.cf__block.cf__columns() / scope.cf__block.cf__rows())
+    {
+    }
+
+    template <typename Block, int length>
+    CF__INLINE cf__turn_of(const cf__line<Block, length> &line, int x, int, int)
+        : cf__turn_of(line.cf__block, line.cf__x + x, line.cf__y, line.cf__z)
     {
     }
 
