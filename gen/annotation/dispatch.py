@@ -27,7 +27,7 @@ def find_dispatch(kernel):
 
 
 def list_several(tree):
-    """Returns the leaves of a tree that are Several: types do not decide there."""
+    """Returns all Several in a tree: the leaves at which pointer types do not determine an instance."""
     if isinstance(tree, Choice):
         return [several for _, subtree in tree.branches for several in list_several(subtree)]
     return [tree] if isinstance(tree, Several) else []

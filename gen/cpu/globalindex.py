@@ -215,8 +215,8 @@ class IndexReader:
         return _Factor(end, axis, ctype, not found)
 
     def _read_nested(self, found, at, read):
-        """Returns the result of `read` for `at`. `found` keeps the results, and nested parentheses are read from the
-        inside."""
+        """Returns the result of `read` for the index `at`, which is computed at most once. `found`: maps an index to
+        its result; nested parentheses are read from the inside."""
         end = at
         while end not in found and self._text_at(end) == '(':
             end += 1

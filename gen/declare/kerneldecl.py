@@ -46,7 +46,7 @@ class RawParam:
 
 
 class TemplateParam:
-    """A template parameter: whether it is a type, the words of its type if it is a constant, its default's tokens."""
+    """A template parameter. `words`: the words of the type of a constant; `default`: the tokens of the default."""
 
     def __init__(self, name, is_type, words, default):
         self.name, self.is_type, self.words, self.default = name, is_type, words, default

@@ -18,7 +18,7 @@ def _within(scope, text):
 
 
 def _assert_layout(definition):
-    """Emits the assertions for C++; emit/types.py emits those for C."""
+    """Emits C++ assertions about the layout of a type. emit/types.py emits such assertions for C."""
     cxx = definition.cxx
     text = (f'static_assert(sizeof({cxx}) == {definition.bytes} && alignof({cxx}) == {definition.align}, '
             f'"{_said("size", cxx)}");\n')

@@ -11,7 +11,7 @@ from emit.interval import ADD, decide, Interpreted, MUL, negate, of_number, part
 
 
 class _Sizes:
-    """Emits the parts of a kernel's function in order."""
+    """Emits the function that checks a kernel's launch and computes its size, part by part."""
 
     def __init__(self, instance):
         self.instance, self.launch = instance, instance.launch

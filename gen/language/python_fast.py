@@ -1,5 +1,5 @@
 """Emits the fast path of a Python function: straight-line code for arrays of the same library and types as in an
-earlier call. If a condition does not hold, the call takes the slow path, which reports what is wrong."""
+earlier call. If a condition does not hold, the call takes the slow path, which reports errors."""
 
 from base.text import fold
 from language.extents import scalar_kind, spell_shape

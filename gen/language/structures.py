@@ -72,7 +72,7 @@ def _spell_struct(struct):
 
 
 def _place(ctype):
-    """Returns the ctypes class of a member's components, or None, and their number."""
+    """Returns (ctypes class of a member's components or None, number of components)."""
     if ctype.endswith('*'):
         return 'c_void_p', 1
     match = _VECTOR.match(ctype)

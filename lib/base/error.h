@@ -9,7 +9,8 @@
 /* Formats the calling thread's detail, reports it to the log and returns `status`. */
 __attribute__((format(printf, 2, 3))) int cf__fail(int status, const char *format, ...);
 
-/* Does the same with a complete text and a driver's result, which cf_last_driver_result() returns. */
+/* Stores a complete text and a driver's result as the calling thread's detail, reports the text to the log and returns
+ * `status`. cf_last_driver_result() returns the driver's result. */
 int cf__fail_result(int status, int result, const char *text);
 
 /* Prefixes the detail with "function: in " after a failure inside of an operation; returns `status`. */

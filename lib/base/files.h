@@ -12,8 +12,8 @@
  * $XDG_CACHE_HOME or ~/.cache. Returns 0 if the variable is empty or no cache folder is known. */
 int cf__file_path(const char *variable, const char *name, char path[CF__PATH]);
 
-/* Does the same, but writes to `path`, of `size` bytes, and returns a status. Error messages name the public
- * `function`. */
+/* Writes the path that cf__file_path() finds to `path`, of `size` bytes. Returns a status, whose messages name the
+ * public `function`. */
 int cf__file_copy_path(const char *function, const char *variable, const char *name, char *path, size_t size);
 
 /* Creates the folder of the file `path`, and that folder's parent, if they are missing. */
@@ -25,7 +25,8 @@ ssize_t cf__file_read(const char *path, char *text, size_t size);
 /* Reads a whole regular file, and appends a zero byte. Returns memory that the caller frees, or NULL with `errno`. */
 char *cf__file_load(const char *path, size_t *size);
 
-/* Does the same for an open file that is positioned at its beginning. */
+/* Reads a whole regular file that is open and positioned at its beginning, and appends a zero byte. Returns memory that
+ * the caller frees, or NULL with `errno`. */
 char *cf__file_load_open(int file, size_t *size);
 
 /* Writes a new file beside `name` and renames it to `name`, with the permissions of the old file. `folder` is a

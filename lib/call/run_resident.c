@@ -68,8 +68,9 @@ static int check_table(const struct cf__loaded *loaded, void *const args[], cons
     return !have_overlap;
 }
 
-/* Does the same for any kernel, and stores the status of invalid pointers. Returns 0 for arrays whose ranges overlap;
- * their rows may still be disjoint, which the slow path determines. Not inlined because of its large stack. */
+/* Returns 1 if all arrays of any kernel are device memory and obey the rules of overlap; stores the status of invalid
+ * pointers. Returns 0 for overlapping ranges, whose rows may still be disjoint: the slow path determines that. Not
+ * inlined because of its large stack. */
 __attribute__((noinline)) static int check_arrays(const cf_kernel *kernel, void *const args[],
                                                   const struct cf__scope *scope, int device, unsigned int *count,
                                                   int *status)

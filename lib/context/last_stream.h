@@ -33,7 +33,8 @@ static inline const struct cf__driver *cf__last_stream_driver(cf_stream stream)
     return known->driver;
 }
 
-/* Does the same, but queries the id of the stream's context from the driver and compares it. */
+/* Returns the driver of the last stream if the driver reports the known id for the stream's context; NULL sends the
+ * call to the slow path. */
 static inline const struct cf__driver *cf__last_stream_look_up(cf_stream stream, unsigned long long *id)
 {
     const struct cf__driver *driver = cf__last_stream_driver(stream);
@@ -55,7 +56,8 @@ static inline const struct cf__driver *cf__default_stream_context(CUcontext *con
     return driver;
 }
 
-/* Does the same, but stores the id of the current context, and returns NULL if there is none. */
+/* Stores the id of the thread's current context, in which a call on the default stream runs. Returns the driver; NULL
+ * sends the call to the slow path, also if the thread has no context. */
 static inline const struct cf__driver *cf__default_stream_look_up(unsigned long long *id)
 {
     CUcontext context;

@@ -10,8 +10,8 @@
 struct cf__context;
 struct cf__scope;
 
-/* Like cf__fail(), for a driver call: adds the call, the driver's name of the result and its text. Returns the
- * status. */
+/* Fails like cf__fail() for a driver call: the detail also has the call, the driver's name of the result and its text.
+ * Returns the status. */
 __attribute__((format(printf, 4, 5))) int cf__fail_driver(const struct cf__driver *driver, CUresult result,
                                                           const char *call, const char *format, ...);
 

@@ -179,7 +179,8 @@ void cf__runner_abandon(struct cf__runner *runner) __attribute__((noreturn));
 void cf__runner_fail(struct cf__runner *runner, CUresult result, const char *format, ...)
     __attribute__((noreturn, format(printf, 3, 4)));
 
-/* Does the same, and adds the source location `where` and the index of the running thread of `block` to the text. */
+/* Fails the launch like cf__runner_fail(). The text has the source location `where` and the index of the running thread
+ * of `block`. */
 void cf__runner_fail_thread(cf_host_block *block, int is_assert, const cf_host_where *where);
 
 #endif

@@ -70,7 +70,8 @@ int cf__kernel_auto_block(const cf_kernel *kernel, const struct cf__scope *scope
 int cf__kernel_try_shared(const cf_kernel *kernel, const struct cf__scope *scope, struct cf__loaded *loaded, int bytes,
                           CUresult *result, const char **call);
 
-/* Does the same, but reports a driver failure with the text of shared(...). */
+/* Allows launches with `bytes` of dynamic shared memory. Reports a failure with the text of shared(...), and returns a
+ * status. */
 int cf__kernel_set_shared(const cf_kernel *kernel, const struct cf__scope *scope, struct cf__loaded *loaded, int bytes,
                           void *const args[]);
 

@@ -27,8 +27,8 @@ int cf__mpi_result(int result, const char *call);
  * none. */
 int cf__mpi_agree(MPI_Comm comm, int status);
 
-/* Does the same, and also compares the name of the function and `value` between the ranks. If no rank has failed but
- * these differ, returns CF_EINVAL on all ranks, with a detail that names two ranks that differ. */
+/* Returns a status like cf__mpi_agree(), and also compares the function's name and `value` between the ranks. If no
+ * rank has failed but these differ, returns CF_EINVAL on all ranks, with a detail that names two ranks that differ. */
 int cf__mpi_agree_on(MPI_Comm comm, const char *function, int status, uint64_t value);
 
 /* Keeps a negative `status` with the calling thread's detail for cf__mpi_recall(), and returns it. */

@@ -105,7 +105,7 @@ struct declaration {
     enum cf__definition_kind kind;
     const char *name; /* name; NULL: not read yet */
     size_t length;
-    uint64_t bytes; /* bytes of an element of data, then of all elements; 0: unknown */
+    uint64_t bytes; /* bytes of one element of data, and later of all elements; 0: unknown */
     unsigned int parentheses;
     int is_extent, is_initialiser; /* 1 if the next number is an extent; 1 after the = of data */
 };

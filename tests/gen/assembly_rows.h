@@ -73,7 +73,7 @@
     X("setp.hi.u32", a > b)                    \
     X("setp.hs.u32", a >= b)
 
-/* The same comparisons of x and y, which may be NaN. */
+/* Comparisons of x and y, which may be NaN. */
 #define ROWS_COMPARE_FLOAT(X)                         \
     X("setp.eq.f32", x == y)                          \
     X("setp.ne.f32", x<y || x> y)                     \

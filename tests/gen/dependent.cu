@@ -20,7 +20,7 @@ __global__ void turn(const int *x, int *y, int n)
         y[i] = x[n - 1 - i] + 1;
 }
 
-/* Does the same in pairs of blocks, with the PTX instruction itself. */
+/* Reads x in reverse order with pairs of blocks, and waits with the PTX instruction itself. */
 #pragma cf kernel blocks(n / 64) block(64) cluster(2) dependent in(x[n]) out(y[n]) check(n % 128 == 0)
 __global__ void turn_in_pairs(const int *x, int *y, int n)
 {

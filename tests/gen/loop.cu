@@ -463,7 +463,7 @@ __global__ void multiply_then_add(float a, const float *x, float *y, int n)
         y[i] = __fadd_rn(__fmul_rn(a, x[i]), y[i]);
 }
 
-/* The same arithmetic, in a form that the generator leaves as it is. */
+/* Multiplies and adds in a form of code that the generator leaves as it is. */
 #pragma cf kernel grid(n) in(x[n]) inout(y[n])
 __global__ void multiply_add_plain(float a, const float *x, float *y, int64_t n)
 {

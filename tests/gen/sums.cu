@@ -74,7 +74,7 @@ __global__ void rows(const int *x, int *counts, int bins, int n)
         atomicAdd(&counts[x[i] % bins / 2 * 2 + x[i] % bins % 2], x[i] / 8);
 }
 
-// These kernels also use the array in other ways.
+// Kernels that also use the array in other ways.
 
 #pragma cf kernel ADDS
 __global__ void value_used(const int *x, int *counts, int bins, int n)

@@ -25,7 +25,7 @@ TURNED = {'guarded', 'product', 'tile', 'by_turns'}
 # For each kernel: the number of axes, "flat" or "mirrored" for its indices, and "numeric" if its threads own numbers
 # only; then its guards. None: it does not become a loop.
 UPPER = ('1 flat numeric', 'UPPER_X')
-# The same for threads that have, or may have, memory of their own.
+# The entry of EXPECTED for a flat kernel whose threads have, or may have, memory of their own.
 OWN = ('1 flat', 'UPPER_X')
 EXPECTED = {
     'forms_plain': UPPER,

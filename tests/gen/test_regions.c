@@ -161,7 +161,7 @@ static void scans_give_what_the_source_says(void **state)
     }
 }
 
-/* cf-run --describe prints these texts. */
+/* The form of a kernel, which cf-run --describe prints, tells whether the kernel has regions. */
 static void regions_are_told_from_turns(void **state)
 {
     (void)state;

@@ -67,7 +67,7 @@ static int64_t first_row(int64_t block, int64_t rows, int64_t blocks)
         return blocks > 1 ? name##_tree(of_blocks, 256) : total;                               \
     }                                                                                          \
                                                                                                \
-    /* For small integers, whose sums are exact in any order. */                               \
+    /* Returns the dot product of small integers, whose sums are exact in any order. */        \
     static T name##_dot(const T *x, const T *y, int64_t n)                                     \
     {                                                                                          \
         T total = 0;                                                                           \

@@ -247,7 +247,7 @@ static void check_buffers(const cf_mpi_plan *plan)
             }
 }
 
-/* With a plan, gathers elements of one size, and then others of another one. */
+/* Gathers elements of two sizes with one plan, one size after the other. */
 static void gathers(enum layout layout, enum choice choice, int number)
 {
     int is_on_device = number % 2;

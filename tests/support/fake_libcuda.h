@@ -178,7 +178,7 @@ struct fake_allocation {
     int frees;               /* graph memory: number of frees that wait in streams */
     int is_there;            /* like is_given, but at the position that the streams have reached */
     CUlibrary library;       /* for FAKE_GLOBAL, whose memory lives as long as the library */
-    const cf_symbol *symbol; /* for FAKE_GLOBAL */
+    const cf_symbol *symbol; /* variable of a FAKE_GLOBAL */
 };
 
 struct CUctx_st {
@@ -256,7 +256,7 @@ struct fake_work {
 CUresult fake_stream(CUstream handle, CUstream *stream);
 unsigned long long fake_stream_id(void); /* id of the next stream */
 
-/* Does the same as fake_stream() for a stream that is only queried. */
+/* Gets the stream of a handle in order to query it; fails in the same cases as fake_stream(). */
 CUresult fake_find_stream(CUstream handle, CUstream *stream);
 
 /* Appends a zeroed piece of work of `size` bytes, which the caller fills in. */
@@ -377,7 +377,8 @@ CUresult fake_global(CUcontext context, CUlibrary library, const cf_symbol *symb
  * latter. */
 void fake_exchange_globals(CUcontext context, CUlibrary library);
 
-/* Like fake_reach(), for a kernel in a context: a kernel does not reach pageable memory and memory of other devices. */
+/* Returns the memory at a pointer like fake_reach(), for a kernel in a context. A kernel does not reach pageable memory
+ * and memory of other devices. */
 void *fake_reach_from(CUcontext context, CUdeviceptr pointer);
 
 #pragma GCC visibility pop

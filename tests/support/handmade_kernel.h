@@ -101,7 +101,7 @@ static inline const struct fake_counts *fake_counts(void)
     return counts;
 }
 
-/* Does the same as run_with_fake() for tests whose kernels are in `module`. */
+/* Runs tests like run_with_fake(). The kernels of the tests are in `module`. */
 static inline int run_made(int argc, char *argv[], const cf_module *module, CMFixtureFunction setup,
                            CMFixtureFunction teardown)
 {

@@ -365,7 +365,7 @@ __global__ void parted(const float *in, int n, float *out)
     out[i] = keys[t] + key % 7 * 100 + other[0][t] + other[1][t] * 2;
 }
 
-/* These stores are no regions: a return between, an index without a condition, variables that cannot be kept. */
+/* Stores that are no regions: a return between, an index without a condition, variables that cannot be kept. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
 __global__ void not_parted(const float *in, int n, float *out)
 {

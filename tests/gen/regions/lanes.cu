@@ -190,7 +190,7 @@ __global__ void warp_guards(const float *in, int n, float *out)
     }
 }
 
-/* Some lanes of a warp take part, and the others end: their values are 0. */
+/* Some lanes of a warp take part. The other lanes end, and give 0. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void warp_rests(const float *in, int n, float *out)
 {
@@ -256,7 +256,7 @@ __global__ void ragged(const float *in, int n, float *out)
     }
 }
 
-/* No thread reaches the operations after the guard, or the threads that have ended do not. */
+/* No thread, or no thread that has ended, reaches the operations after the guard. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void last_operation(const float *in, int n, float *out)
 {
