@@ -428,7 +428,8 @@ SUMS = {
 
 
 def misread_sums(cxx):
-    """Returns the expressions of SUMS that the generator computes as the wrong one of signed and unsigned numbers."""
+    """Returns the expressions of SUMS that the generator computes with a sign although it should not, or the
+    reverse."""
     rows = [(text, is_signed) for is_signed, texts in SUMS.items() for text in texts]
     body = ''.join(f's[threadIdx.x] = {text};\n' for text, _ in rows).replace('+ x;', '+ one . x;')
     with tempfile.TemporaryDirectory() as folder:

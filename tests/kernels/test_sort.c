@@ -299,7 +299,7 @@ TEST(sort_of_many_is_right)
     run(KEYS_F64, SPECIAL, 2 * 65536, seed);
 }
 
-/* Cases that sampling must not skip: with values of 4 and 8 bytes, these two have all tile shapes. */
+/* The test must not skip these cases: values of 4 and 8 bytes give all shapes of tiles. */
 TEST(sort_around_tiles_is_right)
 {
     unsigned short seed[3] = {7, 8, 9};

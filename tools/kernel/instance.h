@@ -22,7 +22,8 @@ struct instance_names {
     size_t exception_count;
 };
 
-/* Check that every name means a kernel; return whether a kernel is meant. */
+/* instance_check_names() fails with a message if a name means no kernel. instance_is_meant() returns 1 if a name means
+ * `kernel`. */
 int instance_check_names(const cf_module *module, const struct instance_names *names, struct message *message);
 int instance_is_meant(const cf_module *module, const cf_kernel *kernel, const struct instance_names *names);
 
