@@ -206,7 +206,7 @@ class Host:
                                     # loops
     of_warps: bool = False          # the regions are loops over the lanes of one warp after the other
     is_global: bool = False         # the regions only read global indices, so that blocks may have any shape
-    reason: str = ''                # the reason why a kernel whose threads wait has no regions
+    reason: str = ''                # the reason for blocks of fibers, or for threads that run one by one
     loop: Optional[Loop] = None     # set if threads do not wait and the generator understands the kernel
     grid: Optional[Expr] = None     # number of threads in one dimension; None for the same as on a GPU
     is_turned: bool = False         # x and y are exchanged
@@ -222,7 +222,7 @@ class Host:
                 'warps of loops between shuffles' if self.of_warps else 'blocks of loops between barriers'
         if self.loop and self.has_regions:
             return 'blocks of loops inside serial ones'
-        return 'loops over threads' if self.loop else 'thread by thread'
+        return 'loops over threads' if self.loop else f'thread by thread: {self.reason}'
 
 
 @dataclass(frozen=True)

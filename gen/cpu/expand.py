@@ -14,8 +14,8 @@ from functools import cached_property
 
 from cpu.collective import find_reached, find_waits
 from cpu.constants import Constants
-from cpu.lanes import Refused
 from cpu.meanings import EFFECTS, Meanings, NUMBERS
+from cpu.refused import Refused
 from cpu.sharedmem import ATOMICS, find_array, find_changed
 from cpu.statements import parse_statements
 from cpu.variables import Variables
@@ -41,11 +41,12 @@ _DOUBTS = {'?', '&&', '||', '->', 'sizeof', 'decltype', 'alignof', 'new', 'delet
 
 
 def expand_calls(kernel, declarations):
-    """Returns a kernel with inlined calls, or the kernel itself if it has none. Raises Refused if a function with
-    __shared__ variables has calls that cannot be inlined beside inlined ones, since all calls share the variables."""
+    """Returns a kernel with inlined calls, or the kernel itself if it has none; and a map from the names of functions
+    to the Refused that says why a call is not inlined. Raises Refused if a function with __shared__ variables has calls
+    that cannot be inlined beside inlined ones, since all calls share the variables."""
     waiting, changing = _find_waiting(kernel, declarations)
     if not (waiting or changing):
-        return kernel
+        return kernel, {}
     expander = _Expander(kernel, declarations, waiting, changing)
     while expander.expand_one():
         pass
@@ -54,7 +55,7 @@ def expand_calls(kernel, declarations):
             name = declaration.head[declaration.function]
             raise Refused(next((t for t in kernel.body if t.text == name.text), name),
                           'has __shared__ variables, and its statements replace only some of its calls')
-    return expander.kernel
+    return expander.kernel, expander.refused
 
 
 def _find_waiting(kernel, declarations):
@@ -95,9 +96,10 @@ class _Function:
     def __init__(self, name, kernel, declarations, meanings):
         found = [d for d in declarations if d.function is not None and d.name == name]
         self.declaration = declaration = found[0]
-        _demand(len(found) == 1 and declaration.body and not declaration.is_member and
-                declaration.scope in ([], (), kernel.scope), declaration.head[0])
-        head = declaration.head
+        head, self.name = declaration.head, declaration.head[declaration.function]
+        _demand(len(found) == 1 and declaration.body, self.name, 'has several declarations')
+        _demand(not declaration.is_member, self.name, 'is a member of a class')
+        _demand(declaration.scope in ([], (), kernel.scope), self.name, 'is in another namespace than the kernel')
         behind = behind_template(head)
         self.template = _read_template(head[:behind])
         self.types = {name for name, types, _ in self.template if types == ''}
@@ -106,7 +108,8 @@ class _Function:
         self.result = [t for t in head[behind:declaration.function] if t.text not in _SPECIFIERS]
         texts = [t.text for t in self.result]
         self.is_void = texts == ['void']
-        _demand(self.is_void or texts and set(texts) <= known and 'void' not in texts, head[0])
+        _demand(self.is_void or texts and set(texts) <= known and 'void' not in texts, self.name,
+                'returns another type than numbers, vectors and structs of these')
         parameters = [_as_pointer(p) for p in declaration.parameters if [t.text for t in p] not in ([], ['void'])]
         self.parameters = [self._read_parameter(p, known) for p in parameters]
         self.body = declaration.body
@@ -136,7 +139,8 @@ class _Function:
             _demand(all(t.text in _WORDS_OF_GROUPS or t.kind in ('identifier', 'number') for t in types), name)
             return [t for t in types if t.text != '&'], name.text
         _demand(types and name.kind == 'identifier' and name.text not in known and
-                all(t.text in known | _POINTERS for t in types) and sum(t.text in ('*', '&') for t in types) < 2, name)
+                all(t.text in known | _POINTERS for t in types) and sum(t.text in ('*', '&') for t in types) < 2, name,
+                'is a parameter of another type than numbers, vectors, structs of these, and pointers to them')
         return types, name.text
 
     def _check_body(self):
@@ -145,9 +149,10 @@ class _Function:
         for statement in self.statements:
             for inner in statement.walk():
                 _demand(inner.kind not in ('unknown', 'alias', 'label', 'switch'), self.body[inner.begin])
-        _demand(returns == ([] if self.is_void else [last]) and (
-            self.is_void or last.parts[0][0] < last.parts[0][1] and len(split_at(
-                self.body[last.parts[0][0]:last.parts[0][1]], ',')) == 1), self.body[-1])
+        for statement in returns if self.is_void else [s for s in returns if s is not last]:
+            _demand(False, self.body[statement.begin], "is not at its function's end")
+        _demand(self.is_void or returns and last.parts[0][0] < last.parts[0][1] and len(split_at(
+            self.body[last.parts[0][0]:last.parts[0][1]], ',')) == 1, self.name)
         for at, token in enumerate(self.body):
             _demand(token.text not in _OTHERS or token.text == '&&' and self.variables.ends_value(at - 1) or
                     token.text in ('static', 'extern') and '__shared__' in (
@@ -192,27 +197,29 @@ def _as_pointer(parameter):
     return [*parameter[:at - 1], star, parameter[at - 1]]
 
 
-def _demand(condition, token=None):
+def _demand(condition, token=None, why=''):
     if not condition:
-        raise TokenError(token, 'is not understood')
+        raise TokenError(token, why)
 
 
 class _Expander:
     """Inlines the calls in one kernel. `kernel`: the kernel with all calls that were inlined so far; `moved`: maps a
-    function whose __shared__ variables were moved to the kernel to the template arguments of its instances."""
+    function whose __shared__ variables were moved to the kernel to the template arguments of its instances; `refused`:
+    maps the name of a function to the Refused with the reason why its last call is not inlined."""
 
     def __init__(self, kernel, declarations, waiting, changing):
         self.kernel, self._declarations, self._waiting = kernel, declarations, waiting | changing
         self._changing = changing
         self._meanings, self._constants = Meanings(kernel, declarations), Constants(kernel, declarations)
-        self._functions, self.moved, self._count = {}, {}, 0
+        self._functions, self.moved, self.refused, self._count = {}, {}, {}, 0
 
     def _function(self, name):
         if name not in self._functions:
             try:
                 self._functions[name] = _Function(name, self.kernel, self._declarations, self._meanings)
-            except TokenError:
+            except TokenError as error:
                 self._functions[name] = None
+                self.refused[name] = Refused(error.token, str(error) or 'keeps its function from being inlined')
         return self._functions[name]
 
     def expand_one(self):
@@ -237,8 +244,9 @@ class _Expander:
                     self._check_hidden(function, statements, variables)
                     self._expand(statement, at, function, variables, statements)
                     return True
-                except TokenError:
-                    pass
+                except TokenError as error:
+                    self.refused[body[at].text] = Refused(error.token or body[at],
+                                                          str(error) or 'keeps the call from being inlined')
         return False
 
     def _expand(self, statement, at, function, variables, statements):
@@ -251,7 +259,7 @@ class _Expander:
         self._check_around(statement, at, end, variables)
         _demand(not function.is_void or (statement.begin, statement.end) == (at, end + 1), body[at])
         arguments = [p for p in split_at(body[opening + 1:end - 1], ',') if p]
-        _demand(len(arguments) == len(function.parameters), body[at])
+        _demand(len(arguments) == len(function.parameters), body[at], 'has default arguments')
         # An atomic function on memory that all blocks share needs no inlining.
         _demand(body[at].text not in self._changing or any(self._is_shared(a, opening, variables) for a in arguments),
                 body[at])

@@ -1,7 +1,7 @@
 """Refuses kernels with names whose meaning depends on code outside of the kernel."""
 
-from cpu.lanes import Refused
 from cpu.names import OPERATORS
+from cpu.refused import Refused
 from cpu.uniform import PURE
 
 

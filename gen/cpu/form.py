@@ -19,18 +19,19 @@ from cpu.expand import expand_calls
 from cpu.hoisted import hoist_calls
 from cpu.lanes import BLOCK_VOTES, NAMES
 from cpu.lockstep import find_lockstep
-from cpu.loops import find_loop, hides_parameters, reads_indices
+from cpu.loops import find_hidden, find_loop, HIDDEN, reads_indices
 from cpu.members import body_tokens, mark_definitions
 from cpu.nested import move_shared
 from cpu.numeric import calls_only_numbers, has_only_numbers
 from cpu.onelane import find_written_by_one
+from cpu.refused import Refused
 from cpu.regions import Rewriter
 from cpu.renamed import rename_values
 from cpu.rows import find_rows
 from cpu.tiles import find_tiles
 from cpu.turned import find_turned
 from cpu.unified import unify
-from cpu.uniform import BARRIER, Refused
+from cpu.uniform import BARRIER
 from declare.declarations import behind_template
 from expr.evaluate import evaluate_exact
 from tokens.brackets import split_at
@@ -137,8 +138,8 @@ class CpuForm:
             return replace(self._together_form(name, clauses, params, types, launch, value, is_other),
                            is_turned=is_turned)
         found = self._find_kernel_loop(name, clauses)
-        if not found:
-            return Host(is_turned=is_turned)
+        if isinstance(found, Refused):
+            return Host(reason=_explain(found), is_turned=is_turned)
         self._has_numbers[name] = self._has_numbers.get(name, True) and _are_numbers(params, types)
         has_regions = not is_other and self._is_better_as_regions(name, clauses) and _has_whole_rows(
             self._regions[name].kernel, launch, value)
@@ -210,7 +211,7 @@ class CpuForm:
             found = Refused(found.kernel.row[0], 'does not divide the block')
         if not isinstance(found, Refused):
             return Host(is_together=True, has_regions=True, of_warps=found.of_warps, sums=self._find_sums(name))
-        return Host(is_together=True, reason=f'{_spell(found.token)} in line {found.token.line} {found}')
+        return Host(is_together=True, reason=_explain(found))
 
     def _find_regions(self, name, clauses):
         """Returns the Rewriter of the kernel with this name, or the Refused with the reason why there is none."""
@@ -255,10 +256,13 @@ class CpuForm:
         return self._numeric[key]
 
     def _find_kernel_loop(self, name, clauses):
-        """Returns the result of find_loop() for the kernels with this name."""
+        """Returns the result of find_loop() for the kernels with this name, or the Refused that it raises."""
         if name not in self._loops:
             blocks = _turn(_block_sizes(clauses), self._turned.get(name)) if len(self._blocks[name]) == 1 else ()
-            self._loops[name] = find_loop(name, self._declarations, self._path, blocks)
+            try:
+                self._loops[name] = find_loop(name, self._declarations, self._path, blocks)
+            except Refused as reason:
+                self._loops[name] = reason
         return self._loops[name]
 
     def _runs_together(self, kernel):
@@ -296,7 +300,8 @@ class CpuForm:
                 regions[id(kernel)] = self._regions[name], is_numeric, list(edit_parameters(
                     kernel, self._find_sums(name)))
             if not any(self._runs_together(d) for d in kept if d.name == name):
-                for key, changes in (self._find_kernel_loop(name, clauses_of[name]) or (None, {}))[1].items():
+                found = self._find_kernel_loop(name, clauses_of[name])
+                for key, changes in () if isinstance(found, Refused) else found[1].items():
                     declaration = next(d for d in self._declarations if id(d) == key)
                     edits[key] = changes + list(edit_parameters(declaration, self._find_sums(name)))
         functions = {c.host.text for c, _ in kernels if c.host}
@@ -305,10 +310,11 @@ class CpuForm:
                             error)
 
 
-def _spell(token):
-    """Returns the text of a name for messages, such as __syncthreads()."""
-    is_function = TOGETHER.fullmatch(token.text) and token.text not in ('__shared__', 'make_pipeline', 'this_cluster')
-    return token.text + '()' * bool(is_function)
+def _explain(reason):
+    """Returns the text of a Refused, such as `__syncthreads() in line 31 depends on threadIdx.x`."""
+    name = reason.token.text
+    is_function = TOGETHER.fullmatch(name) and name not in ('__shared__', 'make_pipeline', 'this_cluster')
+    return f'{name}{"()" * bool(is_function)} in line {reason.token.line} {reason}'
 
 
 def _are_numbers(params, types):
@@ -359,7 +365,8 @@ def _has_whole_rows(kernel, launch, value):
 def _find_rewriter(kernel, declarations, blocks, sizes, values):
     """Returns the Rewriter that divides a kernel into regions; raises Refused with the reason if there is none.
     `blocks`: as in find_loop(); `sizes`: result of _find_sizes(); `values`: the last two arguments of find_rows()."""
-    expanded = write_groups(expand_calls(kernel, declarations), declarations, sizes)
+    expanded, refused = expand_calls(kernel, declarations)
+    expanded = write_groups(expanded, declarations, sizes)
     expanded = hoist_calls(move_shared(expanded, declarations), kernel, declarations)
     kernel, declarations = expanded, [expanded if d is kernel else d for d in declarations]
     for declaration, at in find_waits(kernel, declarations):
@@ -370,10 +377,11 @@ def _find_rewriter(kernel, declarations, blocks, sizes, values):
         if declaration is kernel and texts:
             raise Refused(body_tokens(declaration)[at], 'needs threads that take turns')
         name = declaration.names[-1] if declaration.names else ''
+        why = f', and {_explain(refused[name])}' if name in refused else ''
         raise Refused(next((t for t in kernel.body if t.text == name), kernel.head[kernel.function]),
-                      'waits for other threads')
-    if hides_parameters(kernel.body):
-        raise Refused(kernel.head[kernel.function], 'has functions or classes inside that read indices')
+                      'waits for other threads' + why)
+    for token in find_hidden(kernel.body):
+        raise Refused(token, HIDDEN)
     has_warps = _has_rows_of_warps(kernel, sizes)
     rows = find_rows(kernel, declarations, *values) if values[1] and sizes and blocks and not has_warps else None
     found = [_try_form(kernel, declarations, blocks, sizes, False, values[0])] if rows is None or \

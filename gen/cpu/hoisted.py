@@ -7,8 +7,9 @@
 Regions begin at expressions and declarations. So a loop whose condition contains such an operation becomes a loop
 without a condition. A kernel is not changed if the operation might not run exactly once, before all other effects."""
 
-from cpu.lanes import Calls, EXCHANGES, NAMES, Refused
+from cpu.lanes import Calls, EXCHANGES, NAMES
 from cpu.meanings import Meanings
+from cpu.refused import Refused
 from cpu.statements import Statement
 from cpu.unified import Body, goes_on
 from tokens.brackets import is_update

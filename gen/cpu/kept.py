@@ -1,6 +1,6 @@
 """Decides which variables regions can keep in memory. A kept variable has an element for each thread of a block."""
 
-from cpu.lanes import Refused
+from cpu.refused import Refused
 from tokens.brackets import ATTRIBUTES
 
 

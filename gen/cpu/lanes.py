@@ -10,6 +10,7 @@ as on a GPU. A mask that may not name all lanes is stored, too, and is compared 
 import re
 
 from cpu.meanings import EFFECTS
+from cpu.refused import Refused
 from tokens.brackets import is_update, matching
 
 _SHUFFLES = {'__shfl_sync': 'cf__lane_at', '__shfl_up_sync': 'cf__lane_up', '__shfl_down_sync': 'cf__lane_down',
@@ -36,14 +37,6 @@ _MASK_TYPES = {'unsigned', 'int', 'long', 'const', 'constexpr', 'static', 'auto'
                'std', '::', '__device__', 'uint', '__constant__'}
 # The words whose operands may not be evaluated exactly once.
 _UNEVALUATED = {'sizeof', 'decltype', 'alignof', 'noexcept', 'typeid', 'new', 'delete', 'throw'}
-
-
-class Refused(Exception):
-    """The reason why a kernel does not become regions, with the token that the message names."""
-
-    def __init__(self, token, reason):
-        super().__init__(reason)
-        self.token = token
 
 
 class Exchange:

@@ -18,6 +18,7 @@ from cpu.assembly import reads_registers
 from cpu.globalindex import AXES, Index, IndexReader, INDICES, TYPES, WIDE
 from cpu.members import body_tokens
 from cpu.reachable import find_reachable
+from cpu.refused import Refused
 from tokens.brackets import matching, SPECIFIERS, without_attributes
 from tokens.lexer import spell_tokens
 
@@ -34,25 +35,25 @@ _STATEMENTS = {'return', 'for', 'while', 'do', 'switch', 'goto', 'asm', 'static'
                'continue', 'if', 'else', 'case', 'default', 'constexpr', 'delete', 'new', 'throw', 'try'}
 _MIRRORED = {'<': '>', '>': '<', '<=': '>=', '>=': '<='}
 _LARGEST_OFFSET = 1 << 16
+# The reason for the tokens of find_hidden().
+HIDDEN = "begins code that cannot see the kernel's indices"
 
 
 def find_loop(name, declarations, path, blocks):
-    """Returns (Loop, map from a declaration's id to its edits) of the kernels with this name; None if they stay
-    unchanged. An edit is (token, replacement). `blocks`: the annotation's block size along each axis: a number, the
-    name of a constant, or ''."""
+    """Returns (Loop, map from a declaration's id to its edits) of the kernels with this name. Raises Refused with the
+    reason if they run thread by thread. An edit is (token, replacement). `blocks`: the annotation's block size along
+    each axis: a number, the name of a constant, or ''."""
     kernels = [d for d in declarations if d.has('__global__') and d.name == name]
     bodies = [d for d in kernels if d.body is not None]
-    # Overloads and specialisations are only known to the compiler.
-    is_one = len(bodies) == 1 and all(d.head[d.function + 1].text == '(' for d in kernels)
-    # Text from another file, which the body includes, cannot be edited.
-    if (not is_one or _is_named_elsewhere(name, declarations) or hides_parameters(bodies[0].body) or
-            any(t.file != path for t in bodies[0].body)):
-        return None
-    edits = {}
-    for kernel in kernels:
-        if kernel.head[0].file != path:
-            return None
-        edits[id(kernel)] = insert_parameter(kernel)
+    if len(bodies) != 1 or any(d.head[d.function + 1].text != '(' for d in kernels):
+        raise Refused(kernels[-1].head[kernels[-1].function], 'is an overload or a specialisation')
+    for token in _find_uses(name, declarations):
+        raise Refused(token, 'is used in device code')
+    for token in find_hidden(bodies[0].body):
+        raise Refused(token, HIDDEN)
+    for token in (t for part in [*(d.head[:1] for d in kernels), bodies[0].body] for t in part if t.file != path):
+        raise Refused(token, 'is in another file than the annotation')
+    edits = {id(kernel): insert_parameter(kernel) for kernel in kernels}
     helpers = find_helpers(declarations)
     analysis = _Analysis(bodies[0], find_device_data(declarations), helpers, blocks)
     edits[id(bodies[0])] += analysis.edits()
@@ -70,26 +71,26 @@ def insert_parameter(kernel):
     return [(opening, '(CF__PARAMETER, ' if inside else '(CF__PARAMETER')]
 
 
-def _is_named_elsewhere(name, declarations):
-    """True if device code names a kernel elsewhere than in the kernel's declaration."""
-    return any(t.text == name for d in declarations if d.body is not None and name in d.words and
-               (d.has('__device__') or d.has('__global__') or d.has('constexpr') or d.is_class)
-               for t in d.body if t.kind == 'identifier')
+def _find_uses(name, declarations):
+    """Yields the tokens by which device code names a kernel elsewhere than in the kernel's declaration."""
+    return (t for d in declarations if d.body is not None and name in d.words and
+            (d.has('__device__') or d.has('__global__') or d.has('constexpr') or d.is_class)
+            for t in d.body if t.kind == 'identifier' and t.text == name)
 
 
-def hides_parameters(body):
-    """True if a function contains functions that cannot use its parameters: members of local classes, and lambdas
-    without captures."""
+def find_hidden(body):
+    """Yields the first tokens of code in a function that cannot use the function's parameters: local classes, lambdas
+    without captures, and ::threadIdx, which is a variable outside of the function."""
     for at, token in enumerate(body):
         if token.text not in ('struct', 'class', 'union', '[') and token.text not in INDICES:
             continue
         after = [t.text for t in body[at + 1:at + 4]]
         if token.text in INDICES and at and body[at - 1].text == '::':
-            return True             # ::threadIdx means a variable outside of the function
+            yield token
         if token.text in ('struct', 'class', 'union'):
             plain = [t.text for t in without_attributes(body[at + 1:at + 40]) if t.text != 'final']
             if not {'{', ':'}.isdisjoint(plain[:2]):
-                return True
+                yield token
         if token.text == '[' and token.kind == 'punctuation':
             before = body[at - 1] if at else token
             if (before.kind in ('identifier', 'number', 'string') and before.text not in ('return', 'else')) or \
@@ -98,8 +99,7 @@ def hides_parameters(body):
             if after[:1] == ['['] or before.text == '[':        # the beginning of an attribute
                 continue
             if not (after[:1] in (['='], ['&']) and after[1:2] in ([']'], [','])):
-                return True
-    return False
+                yield token
 
 
 def is_behind_condition(body, at):

@@ -26,6 +26,7 @@ from cpu.loops import find_helpers, Indices, insert_parameter, reads_elsewhere
 from cpu.numeric import has_numbers, list_apart, list_types, MemoryAccesses
 from cpu.pieces import has_ranges, Pieces, spell_multiple, spell_narrow, spell_pieces, Wraps
 from cpu.quotients import QuotientText
+from cpu.refused import Refused
 from cpu.region import find_home
 from cpu.rows import spell_row
 from cpu.scans import Scans
@@ -35,7 +36,7 @@ from cpu.signedsums import spell_signed_sums
 from cpu.statements import parse_statements
 from cpu.strides import spell_begin, spell_step
 from cpu.tiles import spell_tile
-from cpu.uniform import Layout, Refused
+from cpu.uniform import Layout
 from cpu.variables import Variables
 
 # Most arrays of kept variables on the stack. Further arrays and large ones are allocated elsewhere.

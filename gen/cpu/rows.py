@@ -11,7 +11,7 @@ import copy
 import re
 
 from cpu.ranges import type_of
-from cpu.loops import hides_parameters, list_called, reads_elsewhere
+from cpu.loops import find_hidden, list_called, reads_elsewhere
 from cpu.renamed import is_plain
 from cpu.turned import Neighbours, OTHERS
 from cpu.unified import Body
@@ -40,7 +40,7 @@ class Rows:
 def find_rows(kernel, declarations, value, threads):
     """Returns the Rows of a kernel; None if it computes no rows, or if rows would not help. `value`: returns the value
     of tokens that are a constant, or None; `threads`: the number of a block's threads."""
-    if 'threadIdx' not in kernel.words or hides_parameters(kernel.body) or reads_elsewhere(kernel, declarations, ()):
+    if 'threadIdx' not in kernel.words or any(find_hidden(kernel.body)) or reads_elsewhere(kernel, declarations, ()):
         return None
     if any(OTHERS.fullmatch(word) for d in [kernel, *list_called(kernel, declarations)] for word in d.words):
         return None

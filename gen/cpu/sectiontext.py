@@ -2,7 +2,7 @@
 has the warp's elements of the variables that code outside of the section uses, too."""
 
 from cpu.again import places_of
-from cpu.lanes import Refused
+from cpu.refused import Refused
 
 # Elements of a kept variable for the threads of a warp or of a block. A row of 1024 + 24 elements spreads the elements
 # of one thread over the cache's sets.

@@ -10,7 +10,7 @@ import copy
 import re
 
 from cpu.collective import TOGETHER
-from cpu.loops import GROUPS, hides_parameters, INDICES, list_called, reads_elsewhere
+from cpu.loops import find_hidden, GROUPS, INDICES, list_called, reads_elsewhere
 from tokens.brackets import matching
 
 # Matches words whose effect depends on the order of threads, or that tell a thread's indices to others.
@@ -24,7 +24,7 @@ _IN_LOOP = 8
 def find_turned(kernel, declarations):
     """Returns a map from the places of tokens to their changed copies. The map is empty if x and y stay."""
     body = kernel.body
-    if 'y' not in kernel.words or 'threadIdx' not in kernel.words or hides_parameters(body) or \
+    if 'y' not in kernel.words or 'threadIdx' not in kernel.words or any(find_hidden(body)) or \
             reads_elsewhere(kernel, declarations, ()) or any(GROUPS in d.words for d in declarations):
         return {}
     if any(OTHERS.fullmatch(word) for d in [kernel, *list_called(kernel, declarations)] for word in d.words):

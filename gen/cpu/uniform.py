@@ -7,10 +7,11 @@ threads run; then the search for uniform values starts again."""
 
 from cpu.ends import Ends
 from cpu.innermost import Innermost
-from cpu.lanes import Lanes, Refused
+from cpu.lanes import Lanes
 from cpu.meanings import NUMBERS
 from cpu.numeric import list_constants
 from cpu.pieces import is_edge, stays_whole
+from cpu.refused import Refused
 from cpu.region import Guard, Region
 from cpu.rowchecks import RowChecks
 from cpu.sections import Sections

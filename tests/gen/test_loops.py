@@ -260,14 +260,15 @@ def loops(text):
 
 
 def generate(cxx, sources):
-    """Returns the CPU bodies, the copies of the kernel files that contain them, and an error text ('' if none)."""
+    """Returns the CPU bodies, the copies of the kernel files that contain them, their stubs, and an error text ('' if
+    none)."""
     bodies = ''
     with tempfile.TemporaryDirectory() as folder:
         code, _, err = run([sys.executable, f'{ROOT}/gen/cfgen', '--prefix', 'loop', '--cxx', cxx, '-I',
                             f'{ROOT}/include/cuferry/shadow', '-I', f'{ROOT}/include', '--root', ROOT, '--outdir',
                             folder, *sources])
         for file in os.listdir(folder):
-            if '.host.c' in file:
+            if '.host.c' in file or '.stub.c' in file:
                 with open(f'{folder}/{file}', encoding='utf-8') as text:
                     bodies += text.read()
     return bodies, err or f'exit {code}' if code else ''
@@ -540,6 +541,29 @@ def wrong_prelude(cxx):
     return ''
 
 
+# Statements of kernels, and the reasons why these have no better form. `one` and `two` are functions with shuffles.
+REASONS = {
+    'v = n > 3 ? one(v) : 0;': 'one in line 2 waits for other threads, and ? in line 2 keeps the call from being inlined',
+    'v = two(v);': "two in line 2 waits for other threads, and return in line 1 is not at its function's end",
+    'v += [] { return threadIdx.x; }();': "[ in line 2 begins code that cannot see the kernel's indices"}
+WAITING = '__device__ float one(float v) { return __shfl_xor_sync(~0u, v, 1); } ' \
+    '__device__ float two(float v) { if (v < 0) return 0; return __shfl_xor_sync(~0u, v, 1); }\n'
+
+
+def wrong_reasons(cxx):
+    """Returns an error if a kernel's form does not come with its reason."""
+    for statement, reason in REASONS.items():
+        with tempfile.TemporaryDirectory() as folder:
+            with open(f'{folder}/reason.cu', 'w', encoding='utf-8') as file:
+                file.write(f'{WAITING}__global__ void turn(float *x, int n) {{ float v = x[threadIdx.x]; {statement} '
+                           'x[threadIdx.x] = v; }\n#pragma cf kernel grid(n) inout(x[n])\n'
+                           '__global__ void turn(float *x, int n);\n')
+            bodies, error = generate(cxx, [f'{folder}/reason.cu'])
+        if error or f': {reason}"' not in bodies:
+            return error or f'{reason}\n{re.findall(".*(?:fibers|by thread).*", bodies)}'
+    return ''
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--cxx', default=os.environ.get('CXX', 'c++'))
@@ -563,6 +587,7 @@ def main():
     tap.check('conditions_are_divided', '' if '{ if ( value[' in least else least)
     tap.check('blocks_of_two_annotations_have_their_own_forms', wrong_blocks(options.cxx))
     tap.check('parts_of_the_prelude_are_left_out', wrong_prelude(options.cxx))
+    tap.check('forms_come_with_their_reasons', wrong_reasons(options.cxx))
     tap.check('axes_are_exchanged', wrong_turns(options.cxx))
     tap.check('stores_to_chosen_elements_are_apart', wrong_parts(options.cxx))
     tap.check('warps_run_sections', wrong_sections(options.cxx))
