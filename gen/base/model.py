@@ -47,7 +47,7 @@ class CType:
     key: str                        # text that is equal for types that _Generic and overloading do not distinguish
     enum: str                       # registry constant, such as CF_F32; for a vector, that of its components
     short: str                      # short name: f32, body
-    kind: str                       # integer, float, half, complex, vector, enum, struct, pointer, void
+    kind: str                       # integer, float, coded (bits in C), complex, vector, enum, struct, pointer, void
     bytes: Optional[int] = None
     align: Optional[int] = None
     lanes: int = 1
@@ -62,7 +62,7 @@ class CType:
     @property
     def number(self):
         """True if a real expression can read the type."""
-        return self.kind in ('integer', 'enum', 'float', 'half')
+        return self.kind in ('integer', 'enum', 'float', 'coded')
 
 
 @dataclass(frozen=True)

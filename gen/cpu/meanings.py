@@ -9,7 +9,7 @@ from cpu.members import body_tokens
 from cpu.names import FLOAT_VECTORS, VECTORS
 from cpu.reachable import find_reachable
 from declare.classdecl import split_members
-from expr.cxxtypes import WORDS
+from expr.cxxtypes import BUILTIN, WORDS
 from tokens.brackets import matching, split_at
 
 NUMBERS = {*WORDS, 'bool', 'size_t', 'ptrdiff_t', 'const', 'std', '::', 'uint'} | {
@@ -28,8 +28,7 @@ _BEFORE_ADDRESSES = {'(', ',', '=', '{', 'return', '?', ':'}
 _WIDE = {'long', 'size_t', 'ptrdiff_t', 'int64_t', 'uint64_t', 'intptr_t', 'uintptr_t'}
 # Classes of CUDA. Their functions and operators change only the object for which they are called.
 _KNOWN = {f'{name}{suffix}' for name in VECTORS | FLOAT_VECTORS for suffix in ('', '_16a', '_32a')} | {
-              'dim3', '__half', 'half', '__half2', 'half2', '__nv_bfloat16', 'nv_bfloat16', '__nv_bfloat162',
-              'nv_bfloat162', 'cuComplex', 'cuFloatComplex', 'cuDoubleComplex'}
+    name for name, ctype in BUILTIN.items() if ctype.kind in ('coded', 'vector', 'complex')}
 # A class with one of these words in a member is no record, a class that only holds numbers.
 _OF_MEMBERS = {'const', '&', '&&', '<', '::', '{', '=', 'static', 'volatile', 'mutable'}
 _CONTROLS = {'if', 'for', 'while', 'switch', 'return', 'sizeof', 'alignof', 'decltype', 'constexpr'}

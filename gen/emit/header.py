@@ -222,7 +222,7 @@ def _fixed_pointers(tree, kernel):
     memory with another element size would be misread."""
     chosen = {name for names in _group_pointers(tree, kernel) for name in names}
     return [p for number, p in enumerate(kernel.instances[0].arguments)
-            if p.pointer and p.name not in chosen and p.type.kind in ('integer', 'float', 'half') and
+            if p.pointer and p.name not in chosen and p.type.kind in ('integer', 'float', 'coded') and
             all(i.arguments[number].type.c == p.type.c for i in kernel.instances)]
 
 

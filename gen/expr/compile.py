@@ -20,7 +20,7 @@ def reads_real(node, names):
         ctype = next((t for name, t, pointer in names.params if name == spelled and not pointer), None)
         for step in re.findall(r'[A-Za-z_]\w*', node.parts[1]) if node.kind == 'MEMBER' and ctype else ():
             ctype = (ctype.members or {}).get(step) if ctype else None
-        return ctype is not None and ctype.kind in ('float', 'half')
+        return ctype is not None and ctype.kind in ('float', 'coded')
     parts = node.parts[0] if node.kind == 'CHAIN' else node.parts
     return any(reads_real(part, names) for part in parts if isinstance(part, Node))
 

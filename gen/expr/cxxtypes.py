@@ -52,7 +52,7 @@ def _list_builtin():
                      ('cudaGraphConditionalHandle', 'unsigned long long'),
                      ('clock_t', 'long')):
         table[name] = table[of]
-    # C sees the bits of floats of 8, 6 and 4 bits.
+    # C sees integers instead of these floats of 8, 6 and 4 bits.
     for bits, kinds in ((8, ('e4m3', 'e5m2', 'e8m0')), (6, ('e3m2', 'e2m3')), (4, ('e2m1',))):
         for lanes, size in (('', 1), ('x2', 1 if bits == 4 else 2), ('x4', 2 if bits == 4 else 4)):
             for kind in kinds:
@@ -65,12 +65,13 @@ def _list_builtin():
     table['CUtensorMap'] = CType('cf_tensor_map', 'CUtensorMap', 'tensor_map', 'CF_OPAQUE', 'tensor_map', 'struct', 128,
                                  128)
 
-    half = add('cf_half', 'half', 'CF_F16', 'half', 2, '__half', 'half', cxx='__half')
-    brain = add('cf_bfloat16', 'bfloat16', 'CF_BF16', 'half', 2, '__nv_bfloat16', 'nv_bfloat16', cxx='__nv_bfloat16')
-    add('cf_half2', 'half2', 'CF_F16', 'vector', 4, '__half2', 'half2', cxx='__half2', lanes=2,
-        members={'x': half, 'y': half})
-    add('cf_bfloat162', 'bfloat162', 'CF_BF16', 'vector', 4, '__nv_bfloat162', 'nv_bfloat162', cxx='__nv_bfloat162',
-        lanes=2, members={'x': brain, 'y': brain})
+    # Floats that C sees as bits.
+    for c, enum, size, *spellings in (('cf_half', 'CF_F16', 2, '__half', 'half'),
+                                      ('cf_bfloat16', 'CF_BF16', 2, '__nv_bfloat16', 'nv_bfloat16')):
+        of = add(c, c[3:], enum, 'coded', size, *spellings, cxx=spellings[0])
+        if size == 2:   # pairs of other sizes have no members in CUDA
+            add(f'{c}2', f'{of.key}2', enum, 'vector', 4, *(f'{s}2' for s in spellings), cxx=f'{spellings[0]}2',
+                lanes=2, members={'x': of, 'y': of})
 
     for name, element in (('char', 'signed char'), ('uchar', 'unsigned char'), ('short', 'short'),
                           ('ushort', 'unsigned short'), ('int', 'int'), ('uint', 'unsigned int'), ('long', 'long'),
@@ -100,7 +101,7 @@ def _list_builtin():
 
 
 BUILTIN = _list_builtin()
-ENCODED = frozenset(ctype.enum for ctype in BUILTIN.values() if ctype.kind == 'half')     # C sees their bits
+ENCODED = frozenset(ctype.enum for ctype in BUILTIN.values() if ctype.kind == 'coded')
 VOID = CType('void', 'void', 'void', 'CF_OPAQUE', 'void', 'void', 0, 0)
 
 # C allows these words in any order and `int` to be omitted.

@@ -42,7 +42,7 @@ class Names:
     @staticmethod
     def _check_type(token, name, ctype, real):
         if not (ctype.number if real else ctype.integer):
-            what = {'float': 'a floating-point number', 'half': 'a floating-point number',
+            what = {'float': 'a floating-point number', 'coded': 'a floating-point number',
                     'complex': 'a complex number', 'pointer': 'a pointer',
                     'array': f'an array; write {name}[0]',
                     'bit-field': 'a bit-field, which has no address', 'struct': 'a struct'}.get(ctype.kind, ctype.cxx)

@@ -17,7 +17,7 @@ from language.statuses import read_statuses, spell_status_classes
 from language.structures import class_name, is_passed, spell_structures
 
 HERE = os.path.dirname(os.path.realpath(__file__))
-_HINTS = {'f': 'float', 'i': 'int', 'u': 'int', 'c': 'complex', 'b': 'float'}
+_HINTS = {'i': 'int', 'u': 'int', 'c': 'complex'}
 _ROLES = {'in': 'read', 'out': 'written; made and returned if it is not given', 'inout': 'read and written',
           'pointer': 'memory of the device, of any size'}
 _DOC = '''Arguments are NumPy, CuPy or PyTorch arrays, objects with __cuda_array_interface__ or __dlpack__, and
@@ -143,7 +143,7 @@ class _Function(Call):
             return 'Array'
         ctype = argument.type
         return class_name(ctype.ctype) if ctype.ctype in self.classes else (
-            'bool' if ctype.kind == 'bool' else _HINTS[scalar_kind(ctype)[0]])
+            'bool' if ctype.kind == 'bool' else _HINTS.get(scalar_kind(ctype)[0], 'float'))
 
     def _spell_doc(self):
         lines = escape_doc(self.functions[0].doc or f'Calls {self.functions[0].function}() of C.').split('\n')

@@ -7,7 +7,6 @@ import math
 import operator
 import os
 import re
-import struct  # noqa: F401
 import sys
 from typing import Any, Dict, Optional, Tuple  # noqa: F401
 
@@ -85,6 +84,11 @@ def _gpu_count():
 
 
 _ORDER = '<' if sys.byteorder == 'little' else '>'
+
+# Floats that C sees as bits: bytes, binary digits, bits of infinity or else of NaN, DLPack's code, name in PyTorch and
+# ml_dtypes.
+_CODED = {'f16': (2, 11, 0x7c00, 2, 'float16'), 'bf16': (2, 8, 0x7f80, 4, 'bfloat16')}
+_NAMED = {name: kind for kind, (*_, name) in _CODED.items()}
 
 
 class _View:
@@ -236,7 +240,7 @@ def _view_buffer(array):
 
 def _view_numpy(array):
     dtype = array.dtype
-    name = 'bf16' if dtype.name == 'bfloat16' else _dtype_of_typestr(dtype.str)
+    name = _NAMED.get(dtype.name) or _dtype_of_typestr(dtype.str)
     return _View(array.ctypes.data, name, array.shape, array.flags.c_contiguous, array.flags.writeable,
                  library='numpy', members=_members_of_dtype(dtype) if dtype.names else None)
 
@@ -244,12 +248,12 @@ def _view_numpy(array):
 def _view_cupy(array):
     with _modules['cupy'].cuda.Device(array.data.device_id):
         stream = _modules['cupy'].cuda.get_current_stream().ptr
-    name = 'bf16' if array.dtype.name == 'bfloat16' else _dtype_of_typestr(array.dtype.str)
+    name = _NAMED.get(array.dtype.name) or _dtype_of_typestr(array.dtype.str)
     return _View(array.data.ptr, name, array.shape, array.flags.c_contiguous, True, array.data.device_id, stream,
                  'cupy')
 
 
-_TORCH_NAMES = {'bfloat16': 'bf16', 'complex64': 'c64', 'complex128': 'c128', 'bool': 'bool'}
+_TORCH_NAMES = {**_NAMED, 'complex64': 'c64', 'complex128': 'c128', 'bool': 'bool'}
 
 
 def _view_torch(tensor):
@@ -342,8 +346,9 @@ def _view_dlpack(array, stream):
     shape = tensor.shape[:tensor.ndim] if tensor.ndim else ()
     _check_memory(tensor.data, shape, strides, 0)
     pointer, shape = _check_memory((tensor.data or 0) + tensor.offset, shape, strides, tensor.bits // 8 * tensor.lanes)
-    name = {0: 'i', 1: 'u', 2: 'f', 4: 'bf', 5: 'c', 6: 'bool'}.get(tensor.code, f'DLPack {tensor.code}:')
-    dtype = 'bool' if (name, tensor.bits) == ('bool', 8) else f'{name}{tensor.bits}'
+    name = {0: 'i', 1: 'u', 2: 'f', 5: 'c', 6: 'bool'}.get(tensor.code, f'DLPack {tensor.code}:')
+    coded = (kind for kind, (size, _, _, code, _) in _CODED.items() if (8 * size, code) == (tensor.bits, tensor.code))
+    dtype = 'bool' if (name, tensor.bits) == ('bool', 8) else next(coded, f'{name}{tensor.bits}')
     if tensor.lanes != 1:
         dtype = f'{dtype}x{tensor.lanes}'
     return _View(pointer, dtype, shape, _is_packed(shape, strides, 1), writable, number if is_device else -1, stream,
@@ -391,8 +396,8 @@ _NUMPY_NAMES = {'f': 'float', 'c': 'complex', 'i': 'int', 'u': 'uint'}
 
 def _library_dtype(dtype):
     """Returns the name of a dtype in NumPy and PyTorch: float32 for f32."""
-    if dtype == 'bf16':
-        return 'bfloat16'
+    if dtype in _CODED:
+        return _CODED[dtype][-1]
     return dtype if dtype == 'bool' else _NUMPY_NAMES[dtype[0]] + dtype[1:]
 
 

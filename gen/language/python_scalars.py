@@ -5,14 +5,13 @@ import ctypes
 import functools
 import math
 import operator
-import struct
 
-from language.python_arrays import _check, _dtype_of_format, _fields_without_padding, _function, EINVAL
+from language.python_arrays import _check, _CODED, _dtype_of_format, _fields_without_padding, _function, EINVAL
 
 # ---- Numbers
 
-# Maps each floating-point type to the least value that rounds to infinity.
-_FLOATS = {'f16': 65520.0, 'bf16': 255.5 * 2.0 ** 120, 'f32': (2 - 2.0 ** -24) * 2.0 ** 127, 'f64': math.inf}
+# Maps each floating-point type of C to the least value that rounds to infinity.
+_FLOATS = {'f32': (2 - 2.0 ** -24) * 2.0 ** 127, 'f64': math.inf}
 _PARTS = {'c64': 'f32', 'c128': 'f64'}      # types of the parts of complex numbers
 _INTEGERS = {'bool': (0, 1), **{f'i{bits}': (-2 ** (bits - 1), 2 ** (bits - 1) - 1) for bits in (8, 16, 32, 64)},
              **{f'u{bits}': (0, 2 ** bits - 1) for bits in (8, 16, 32, 64)}}
@@ -96,7 +95,11 @@ def _remainder(left, right):
 # ---- Numbers and structs for ctypes
 
 
-class _Bits(ctypes.Structure):
+class _Bits8(ctypes.Structure):
+    _fields_ = [('bits', ctypes.c_uint8)]
+
+
+class _Bits16(ctypes.Structure):
     _fields_ = [('bits', ctypes.c_uint16)]
 
 
@@ -110,26 +113,27 @@ class _Complex128(ctypes.Structure):
 
 _NUMBERS = {'i8': ctypes.c_int8, 'i16': ctypes.c_int16, 'i32': ctypes.c_int32, 'i64': ctypes.c_int64,
             'u8': ctypes.c_uint8, 'u16': ctypes.c_uint16, 'u32': ctypes.c_uint32, 'u64': ctypes.c_uint64,
-            'f16': _Bits, 'bf16': _Bits, 'f32': ctypes.c_float, 'f64': ctypes.c_double, 'c64': _Complex64,
-            'c128': _Complex128, 'bool': ctypes.c_bool}
+            'f32': ctypes.c_float, 'f64': ctypes.c_double, 'c64': _Complex64, 'c128': _Complex128,
+            'bool': ctypes.c_bool, **{kind: _Bits8 if row[0] == 1 else _Bits16 for kind, row in _CODED.items()}}
+_FLOATS.update(dict.fromkeys(_CODED, math.inf))     # _encode() finds those that do not fit
 
 
-def _bits_of_half(real):
-    return _Bits(struct.unpack('<H', struct.pack('<e', real))[0])
-
-
-def _bits_of_bfloat16(real):
-    if real - real == 0:    # finite: rounded directly to 8 bits, so that it is not rounded twice
-        unit = max(math.frexp(real)[1] - 8, -133)
-        real = math.ldexp(round(math.ldexp(real, -unit)), unit) or math.copysign(0, real)
-    return _Bits(struct.unpack('<I', struct.pack('<f', real))[0] >> 16)
-
-
-def _complex(kind):
-    return lambda whole: kind(whole.real, whole.imag)
-
-
-_WRAPPED = {'f16': _bits_of_half, 'bf16': _bits_of_bfloat16, 'c64': _complex(_Complex64), 'c128': _complex(_Complex128)}
+def _encode(kind, real):
+    """Returns the bits of a float that C sees as bits, rounded to the nearest, ties to even; None if it does not
+    fit."""
+    size, digits, beyond, _, _ = _CODED[kind]
+    bias = (1 << 8 * size - digits) // 2 - 1
+    if real != real:
+        bits = beyond | 1 << digits - 2
+    elif math.isinf(real):
+        bits = beyond
+    else:
+        least = max(math.frexp(real)[1] - 1, 1 - bias) if real else 1 - bias    # denormal numbers share an exponent
+        bits = round(math.ldexp(abs(real), digits - 1 - least)) + (least + bias - 1 << digits - 1)
+    has_infinity = beyond & (1 << digits - 1) - 1 == 0
+    if bits >= beyond and (math.isfinite(real) or math.isinf(real) and not has_infinity):
+        return None
+    return bits | (math.copysign(1, real) < 0) << 8 * size - 1
 
 
 def _scalar(name, kind, value):
@@ -137,7 +141,14 @@ def _scalar(name, kind, value):
     if isinstance(kind, type):
         return _struct(name, kind, value)
     number = _number(name, kind, value)
-    return _WRAPPED[kind](number) if kind in _WRAPPED else number
+    if kind in _PARTS:
+        return _NUMBERS[kind](number.real, number.imag)
+    if kind not in _CODED:
+        return number
+    bits = _encode(kind, number)
+    if bits is None:
+        raise OverflowError(f'{name} = {_spell_value(value)} does not fit {kind}')
+    return _NUMBERS[kind](bits)
 
 
 @functools.lru_cache(maxsize=None)

@@ -96,20 +96,14 @@ static int is_packed(const DLTensor *tensor)
     return 1;
 }
 
-/* Returns the type of a tensor's elements. DLPack has different codes for the two 16-bit floating-point types. */
+/* Returns the type of a tensor's elements. */
 static cf_type type_of(DLDataType type)
 {
-    const char kind = type.code == kDLInt                               ? 'i'
-                      : type.code == kDLUInt                            ? 'u'
-                      : type.code == kDLFloat || type.code == kDLBfloat ? 'f'
-                      : type.code == kDLComplex                         ? 'c'
-                      : type.code == kDLBool                            ? 'b'
-                                                                        : 0;
-    for (int known = 0; known < CF_TYPE_COUNT; known++)
-        if (cf_type_kind((cf_type)known) == kind && cf_type_size((cf_type)known) * 8 == type.bits &&
-            (known == CF_BF16) == (type.code == kDLBfloat))
-            return (cf_type)known;
-    return CF_TYPE_COUNT;
+    int known = 0;
+    while (known < CF_TYPE_COUNT &&
+           (cf_type_code((cf_type)known) != type.code || cf_type_size((cf_type)known) * 8 != type.bits))
+        known++;
+    return (cf_type)known;
 }
 
 /* True for complex elements whose two parts are a vector's components: complex64 for float2. */
@@ -223,7 +217,7 @@ static int set_integer(struct packed_call *call, uint32_t k, int64_t integer, co
 {
     const cf_param *param = call->params[k];
     union value *value = call->values + k;
-    int is_unsigned = param->type == CF_U8 || param->type == CF_U16 || param->type == CF_U32 || param->type == CF_U64;
+    int is_unsigned = cf_type_kind(param->type) == 'u';
     int64_t half = param->bytes < 8 ? INT64_C(1) << (8 * param->bytes - 1) : 0;
     int64_t low = is_unsigned ? 0 : half ? -half : INT64_MIN;
     int64_t high = !half ? INT64_MAX : is_unsigned ? 2 * half - 1 : half - 1;

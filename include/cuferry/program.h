@@ -170,7 +170,7 @@ struct cf_kernel;
  *               | "check" "(" condition { "," condition } ")"                  on values of parameters
  *
  * The meaning and the expressions are those of an annotation (kernels/LANGUAGE.md), over the integer parameters; a
- * condition may be over real ones, too. Types are the scalars of <cuferry/registry.h> by their names in C, such as
+ * condition may be over real ones, too. Types are the scalars of <cuferry/scalar.h> by their names in C, such as
  * float, unsigned long long, size_t and int32_t; half, bfloat16; and CUDA's vectors, such as float4. `void *` is a
  * pointer only.
  *

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include <cuferry/cpu/abi.h>
-#include <cuferry/types.h>
+#include <cuferry/scalar.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -31,102 +31,6 @@ extern "C" {
 #define CF_BLOCK_SIZE_Z 64
 #define CF_GRID_SIZE_X 2147483647
 #define CF_GRID_SIZE_YZ 65535
-
-/* ---- Types ----------------------------------------------------------------------------------------------------- */
-
-/* Scalar types: enumerator, short name, C type, kind, binary digits of a value. The digits do not include the sign, but
- * include the leading 1 of a float; for complex numbers they are those of one part. cf-run reads the short names, such
- * as f32 and i64. Kinds: 'i' signed, 'u' unsigned, 'f' floating, 'c' complex, 'b' bool, 'p' pointer, 'V' bytes. */
-#define CF_TYPE_LIST(X)                        \
-    X(CF_I8, "i8", int8_t, 'i', 7)             \
-    X(CF_I16, "i16", int16_t, 'i', 15)         \
-    X(CF_I32, "i32", int32_t, 'i', 31)         \
-    X(CF_I64, "i64", int64_t, 'i', 63)         \
-    X(CF_U8, "u8", uint8_t, 'u', 8)            \
-    X(CF_U16, "u16", uint16_t, 'u', 16)        \
-    X(CF_U32, "u32", uint32_t, 'u', 32)        \
-    X(CF_U64, "u64", uint64_t, 'u', 64)        \
-    X(CF_F32, "f32", float, 'f', 24)           \
-    X(CF_F64, "f64", double, 'f', 53)          \
-    X(CF_BOOL, "bool", bool, 'b', 1)           \
-    X(CF_F16, "f16", cf_half, 'f', 11)         \
-    X(CF_BF16, "bf16", cf_bfloat16, 'f', 8)    \
-    X(CF_C64, "c64", cf_complex64, 'c', 24)    \
-    X(CF_C128, "c128", cf_complex128, 'c', 53) \
-    X(CF_PTR, "ptr", void *, 'p', 0)           \
-    X(CF_OPAQUE, "opaque", unsigned char, 'V', 0)
-
-/* CF_PTR is a pointer that is an element of an array, or a member of a value. CF_OPAQUE is a struct, or the element of
- * a void *; its size is in the parameter. */
-typedef enum cf_type {
-#define CF_TYPE_ENUM(name, text, ctype, kind, digits) name,
-    CF_TYPE_LIST(CF_TYPE_ENUM)
-#undef CF_TYPE_ENUM
-        CF_TYPE_COUNT
-} cf_type;
-
-/* The cf_type of an integer C type of any spelling, as a constant expression, because char and enumerations differ by
- * platform. Other types do not compile. */
-#define CF_INTEGER_TYPE(ctype)                                                                                    \
-    (sizeof(char[(ctype)0.5 == 0 || sizeof(ctype) == 1 ? 1 : -1]) != 1 ? CF_TYPE_COUNT                            \
-     : sizeof(ctype) == 1                                              ? ((ctype)-1 < (ctype)1 ? CF_I8 : CF_U8)   \
-     : sizeof(ctype) == 2                                              ? ((ctype)-1 < (ctype)1 ? CF_I16 : CF_U16) \
-     : sizeof(ctype) == 4                                              ? ((ctype)-1 < (ctype)1 ? CF_I32 : CF_U32) \
-                                                                       : ((ctype)-1 < (ctype)1 ? CF_I64 : CF_U64))
-
-/* The cf_type of a number, which may also be float or double. */
-#define CF_NUMBER_TYPE(number)                                                              \
-    _Generic((number), float                                                                \
-             : CF_F32, double                                                               \
-             : CF_F64, default                                                              \
-             : CF_INTEGER_TYPE(__typeof__(_Generic((number), float : 0, double : 0, default \
-                                                   : (number)))))
-
-#define CF__TYPE_FACT(result, fact)   \
-    switch (type) {                   \
-        CF_TYPE_LIST(CF__TYPE_##fact) \
-    default:                          \
-        return result;                \
-    }
-#define CF__TYPE_NAME(name, text, ctype, kind, digits) \
-    case name:                                         \
-        return text;
-#define CF__TYPE_SIZE(name, text, ctype, kind, digits) \
-    case name:                                         \
-        return sizeof(ctype);
-#define CF__TYPE_KIND(name, text, ctype, kind, digits) \
-    case name:                                         \
-        return kind;
-#define CF__TYPE_DIGITS(name, text, ctype, kind, digits) \
-    case name:                                           \
-        return digits;
-
-/* Return the short name, the size in bytes, the kind and the binary digits of a type; NULL and 0 if there is no such
- * type. */
-static inline const char *cf_type_name(cf_type type)
-{
-    CF__TYPE_FACT(NULL, NAME)
-}
-
-static inline size_t cf_type_size(cf_type type)
-{
-    CF__TYPE_FACT(0, SIZE)
-}
-
-static inline char cf_type_kind(cf_type type)
-{
-    CF__TYPE_FACT(0, KIND)
-}
-
-static inline int cf_type_digits(cf_type type)
-{
-    CF__TYPE_FACT(0, DIGITS)
-}
-#undef CF__TYPE_FACT
-#undef CF__TYPE_NAME
-#undef CF__TYPE_SIZE
-#undef CF__TYPE_KIND
-#undef CF__TYPE_DIGITS
 
 /* ---- Expressions ----------------------------------------------------------------------------------------------- */
 

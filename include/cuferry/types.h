@@ -124,8 +124,9 @@ CF_VECTOR_ALIGNED_LIST(CF__SAME_ALIGNED)
 
 /* ---- 16-bit floats --------------------------------------------------------------------------------------------- */
 
-/* IEEE 754 binary16 (__half) and bfloat16 (__nv_bfloat16) as bits. The caller does arithmetic and conversions. If the
- * compiler has _Float16 or __bf16, arrays of these types can be passed with a cast to cf_half * or cf_bfloat16 *. */
+/* IEEE 754 binary16 (__half) and bfloat16 (__nv_bfloat16) as bits, which cf_float_read() and cf_float_write() of
+ * <cuferry/scalar.h> convert. If the compiler has _Float16 or __bf16, arrays of these types can be passed with a cast
+ * to cf_half * or cf_bfloat16 *. */
 #if defined __cplusplus && defined __CUDA_FP16_H__ /* guard of the toolkit's header */
 typedef __half cf_half;
 typedef __half2 cf_half2;

@@ -30,7 +30,7 @@ static inline int read_bits(const void *address, size_t size, char kind, int64_t
 
 int cf__read_integer(cf_type type, const void *address, int64_t *value)
 {
-#define READ(name, text, ctype, kind, digits)                                                                     \
+#define READ(name, text, ctype, kind, digits, code)                                                               \
     case name:                                                                                                    \
         return (kind) == 'i' || (kind) == 'u' || (kind) == 'b' ? read_bits(address, sizeof(ctype), (kind), value) \
                                                                : CF_EINVAL;
@@ -42,36 +42,16 @@ int cf__read_integer(cf_type type, const void *address, int64_t *value)
 #undef READ
 }
 
-/* Decodes a 16-bit float whose significand has `digits` bits, including the leading bit, which is not stored. */
-static double decode_float16(uint16_t bits, int digits)
-{
-    int limit = (1 << (16 - digits)) - 1, exponent = bits >> (digits - 1) & limit;
-    int fraction = bits & ((1 << (digits - 1)) - 1), least = 2 - limit / 2 - digits;
-    double size = exponent == limit ? (fraction ? NAN : INFINITY)
-                  : exponent        ? ldexp((1 << (digits - 1)) + fraction, exponent - 1 + least)
-                                    : ldexp(fraction, least);
-    return bits >> 15 ? -size : size;
-}
-
 /* Reads the number at `address` as a double. Returns CF_EINVAL if the type is not a number. */
 static int read_real(cf_type type, const void *address, double *value)
 {
-    union {
-        uint16_t bits;
-        float single;
-        double real;
-        uint64_t u64;
-    } read;
+    uint64_t large;
     int64_t integer = 0;
-    const size_t size = cf_type_size(type);
     if (cf_type_kind(type) == 'f') {
-        memcpy(&read, address, size);
-        *value = size == 2               ? decode_float16(read.bits, cf_type_digits(type))
-                 : size == sizeof(float) ? (double)read.single
-                                         : read.real;
+        *value = cf_float_read(type, address);
     } else if (type == CF_U64) {
-        memcpy(&read, address, size);
-        *value = (double)read.u64;
+        memcpy(&large, address, sizeof large);
+        *value = (double)large;
     } else if (cf__read_integer(type, address, &integer) == CF_OK) {
         *value = (double)integer;
     } else {

@@ -7,8 +7,6 @@
 
 #include <cuferry/registry.h>
 
-#include "data/float16.h"
-
 /* The plain loops here are also the reference for the GPU versions of the kernels; see test_pieces.py. */
 #ifndef REGISTRY
 #define REGISTRY cf_registry
@@ -20,7 +18,9 @@ enum { F32, F64, I32, I64, F16, BF16, TYPES };
 static const struct {
     const char *tag;
     size_t bytes;
-} types[TYPES] = {{"f32", 4}, {"f64", 8}, {"i32", 4}, {"i64", 8}, {"f16", 2}, {"bf16", 2}};
+    cf_type type;
+} types[TYPES] = {{"f32", 4, CF_F32}, {"f64", 8, CF_F64}, {"i32", 4, CF_I32},
+                  {"i64", 8, CF_I64}, {"f16", 2, CF_F16}, {"bf16", 2, CF_BF16}};
 
 /* A number that holds a value of any element type. */
 typedef struct number {
@@ -31,17 +31,8 @@ typedef struct number {
 UNWATCHED static inline number element(int type, const void *at)
 {
     number value = {0, 0};
-    float single;
     int32_t narrow;
-    uint16_t bits;
     switch (type) {
-    case F32:
-        memcpy(&single, at, sizeof single);
-        value.real = single;
-        break;
-    case F64:
-        memcpy(&value.real, at, sizeof value.real);
-        break;
     case I32:
         memcpy(&narrow, at, sizeof narrow);
         value.whole = narrow;
@@ -50,24 +41,15 @@ UNWATCHED static inline number element(int type, const void *at)
         memcpy(&value.whole, at, sizeof value.whole);
         break;
     default:
-        memcpy(&bits, at, sizeof bits);
-        value.real = float16_number(bits, type == F16 ? FLOAT16_HALF : FLOAT16_BRAIN);
+        value.real = cf_float_read(types[type].type, at);
     }
     return value;
 }
 
 UNWATCHED static inline void set_element(int type, void *at, number value)
 {
-    float single = (float)value.real;
     int32_t narrow = (int32_t)(uint32_t)value.whole;
-    uint16_t bits;
     switch (type) {
-    case F32:
-        memcpy(at, &single, sizeof single);
-        break;
-    case F64:
-        memcpy(at, &value.real, sizeof value.real);
-        break;
     case I32:
         memcpy(at, &narrow, sizeof narrow);
         break;
@@ -75,8 +57,7 @@ UNWATCHED static inline void set_element(int type, void *at, number value)
         memcpy(at, &value.whole, sizeof value.whole);
         break;
     default:
-        bits = float16_bits(value.real, type == F16 ? FLOAT16_HALF : FLOAT16_BRAIN);
-        memcpy(at, &bits, sizeof bits);
+        cf_float_write(types[type].type, value.real, at);
     }
 }
 

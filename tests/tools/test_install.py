@@ -53,7 +53,7 @@ class InstallTest:
                       'include/cuferry.h', 'include/cuferry/kernels.h', 'include/cuferry/kernels.hpp',
                       'include/cuferry/cuferry.hpp', 'include/cuferry/cuferry.f90',
                       'include/cuferry/cuferry_kernels.f90', 'include/cuferry/program.h', 'include/cuferry/registry.h',
-                      'include/cuferry/tuning.h',
+                      'include/cuferry/scalar.h', 'include/cuferry/tuning.h',
                       'lib/libcuferry.a', 'lib/pkgconfig/cuferry.pc',
                       'lib/cmake/Cuferry/CuferryConfig.cmake', 'lib/cmake/Cuferry/CuferryConfigVersion.cmake',
                       'lib/cuferry/cfcc.json', 'lib/cuferry/compile/linking.py', 'lib/cuferry/gen/cfgen',

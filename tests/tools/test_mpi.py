@@ -116,13 +116,13 @@ class MpiTest(Tap):
 
     def module(self):
         """The Fortran module has all functions and constants of the C headers."""
-        header, registry = (read(os.path.join(ROOT, 'include/cuferry', each)) for each in ('mpi.h', 'registry.h'))
+        header, scalars = (read(os.path.join(ROOT, 'include/cuferry', each)) for each in ('mpi.h', 'scalar.h'))
         module = read(os.path.join(ROOT, 'include/cuferry/cuferry_mpi.f90'))
         wanted = set(re.findall(r'^CF_CHECKED int (cf_mpi_\w+)', header, re.M))
         found = set(re.findall(r'cf_mpi_\w+', ' '.join(re.findall(r'^    public :: (.*)$', module, re.M))))
         self.check('mpi_fortran_has_the_functions_of_c', found ^ wanted or not wanted)
-        types = [(name.lower(), str(i)) for i, name in enumerate(re.findall(r'^    X\((CF_\w+), "', registry, re.M))]
-        wanted = {*types[:types.index(('cf_ptr', '15'))],
+        types = [(name.lower(), str(i)) for i, name in enumerate(re.findall(r'^    X\((CF_\w+), "', scalars, re.M))]
+        wanted = {*types[:[name for name, _ in types].index('cf_ptr')],
                   *((name.lower(), value) for name, value in re.findall(r'\b(CF_MPI_\w+) = (\d+)', header))}
         found = set(re.findall(r'parameter, public :: (cf_\w+) = (\d+)', module))
         self.check('mpi_fortran_has_the_constants_of_c', found ^ wanted)

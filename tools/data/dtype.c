@@ -131,7 +131,8 @@ int dtype_parse(struct literal *literal, const char *path, struct element_type *
         return -1;
     for (int known = 0; known < CF_TYPE_COUNT && bytes; known++) {
         int is_struct = known == CF_OPAQUE && name[1] == 'V';
-        if (known == CF_BF16 || known == CF_PTR || name[0] == '=' || (bytes > 1 && name[0] == '|' && !is_struct))
+        if (element_file_type((cf_type)known) != (cf_type)known || known == CF_PTR || name[0] == '=' ||
+            (bytes > 1 && name[0] == '|' && !is_struct))
             continue;
         if (is_struct || (name[1] == cf_type_kind((cf_type)known) && cf_type_size((cf_type)known) == (size_t)bytes)) {
             type->type = (cf_type)known;
@@ -145,12 +146,11 @@ int dtype_parse(struct literal *literal, const char *path, struct element_type *
 
 void dtype_format(const struct element_type *type, char text[DTYPE_TEXT])
 {
-    char kind = cf_type_kind(type->type);
-    size_t size = cf_type_size(type->type);
+    const cf_type filed = element_file_type(type->type);
+    char kind = cf_type_kind(filed);
+    size_t size = cf_type_size(filed);
     if (kind == 'V' || kind == 'p')
         snprintf(text, DTYPE_TEXT, "'|V%" PRIu32 "'", type->bytes);
-    else if (type->type == CF_BF16)
-        snprintf(text, DTYPE_TEXT, "'<u2'");
     else
         snprintf(text, DTYPE_TEXT, "'%c%c%zu'", size > 1 ? '<' : '|', kind, size);
 }

@@ -12,7 +12,7 @@
 int dtype_parse(struct literal *literal, const char *path, struct element_type *type, struct message *message);
 
 /* Writes the 'descr' of a type's components: "'<f4'" for float4, "'|V24'" for a struct, and "'<u2'" for bfloat16, which
- * NumPy lacks and can convert by a shift. */
+ * NumPy lacks. */
 #define DTYPE_TEXT 24
 void dtype_format(const struct element_type *type, char text[DTYPE_TEXT]);
 

@@ -8,14 +8,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/float16.h"
-
 /* ---- Types ---- */
 
 int element_is_integer(cf_type type)
 {
     char kind = cf_type_kind(type);
     return kind == 'i' || kind == 'u' || kind == 'b';
+}
+
+cf_type element_file_type(cf_type type)
+{
+    const int numpys = 2; /* DLPack's code of the floats that NumPy has */
+    if (cf_type_kind(type) != 'f' || cf_type_code(type) == numpys)
+        return type;
+    int other = 0;
+    while (cf_type_kind((cf_type)other) != 'u' || cf_type_size((cf_type)other) != cf_type_size(type))
+        other++;
+    return (cf_type)other;
 }
 
 cf_type element_type(const char *name, size_t length)
@@ -146,46 +155,24 @@ static const void *part_of(cf_type type, const void *value, int part)
     return (const char *)value + (size_t)part * cf_type_size(part_type(type));
 }
 
-static int is_float16(cf_type type)
-{
-    return cf_type_kind(type) == 'f' && cf_type_size(type) == 2;
-}
-
 long double element_part(cf_type type, const void *value, int part)
 {
-    cf_type real = part_type(type);
-    union element loaded;
-    memset(&loaded, 0, sizeof loaded);
-    memcpy(&loaded, part_of(type, value, part), cf_type_size(real));
+    const cf_type real = part_type(type);
+    const void *at = part_of(type, value, part);
+    uint64_t large = 0;
     int64_t integer = 0;
-    if (is_float16(real))
-        return (long double)float16_number(loaded.bits, cf_type_digits(real) - 1);
-    switch (real) {
-    case CF_F32:
-        return (long double)loaded.f32;
-    case CF_F64:
-        return (long double)loaded.f64;
-    case CF_U64:
-        return (long double)loaded.integer;
-    default:
-        (void)element_integer(real, &loaded, &integer);
+    if (cf_type_kind(real) == 'f')
+        return (long double)cf_float_read(real, at);
+    if (element_integer(real, at, &integer) == 0)
         return (long double)integer;
-    }
+    memcpy(&large, at, cf_type_size(real));
+    return (long double)large;
 }
 
 void element_set_part(cf_type type, void *value, int part, double number)
 {
-    cf_type real = part_type(type);
-    union element stored;
-    memset(&stored, 0, sizeof stored);
-    if (is_float16(real))
-        stored.bits = float16_bits(number, cf_type_digits(real) - 1);
-    else if (real == CF_F32)
-        stored.f32 = (float)number;
-    else
-        stored.f64 = number;
-    size_t size = cf_type_size(real);
-    memcpy((char *)value + (size_t)part * size, &stored, size);
+    const cf_type real = part_type(type);
+    cf_float_write(real, number, (char *)value + (size_t)part * cf_type_size(real));
 }
 
 /* Reads one part of a floating or complex value; sets `end` after it. */
@@ -200,7 +187,8 @@ static int read_part(cf_type type, const char *text, const char **end, void *val
         return -1;
     *end = stop;
     element_set_part(type, value, part, number);
-    return isinf(element_part(type, value, part)) && !isinf(number) ? -1 : 0;
+    const long double stored = element_part(type, value, part);
+    return (isinf(stored) && !isinf(number)) || (isnan(stored) && !isnan(number)) ? -1 : 0;
 }
 
 /* Reads "1", "2j" or "1+2j" in Python's notation. */

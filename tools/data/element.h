@@ -16,11 +16,7 @@ __extension__ typedef __int128 element_wide;
  * integer is in the low bytes of `integer`, because all supported processors are little-endian. */
 union element {
     uint64_t integer;
-    uint16_t bits; /* a 16-bit float */
-    float f32;
-    double f64;
-    cf_complex64 c64;
-    cf_complex128 c128;
+    cf_complex128 largest;
 };
 
 /* Type of an array's elements or of a parameter's value. */
@@ -33,6 +29,10 @@ struct element_type {
 
 /* Returns 1 if values of a type are integers or bool. */
 int element_is_integer(cf_type type);
+
+/* Returns the type of a type's elements in NumPy's files: the type itself, or for floats that NumPy lacks, such as
+ * bfloat16, the unsigned integer of their size, which holds their bits. */
+cf_type element_file_type(cf_type type);
 
 /* Returns the number type with a short name, such as "f32", of `length` bytes; CF_TYPE_COUNT if there is none. */
 cf_type element_type(const char *name, size_t length);

@@ -24,13 +24,14 @@ static int has_lanes(const cf_param *param, const struct npy_array *array)
 int argument_suits(const cf_param *param, const struct npy_array *array)
 {
     const struct element_type *type = &array->type;
+    const cf_type filed = element_file_type(param->type);
     if (is_void(param))
         return 1;
     if (type->type == CF_OPAQUE && type->bytes == param->bytes &&
-        (param->type == CF_OPAQUE || param->type == CF_BF16 || param->lanes > 1))
+        (param->type == CF_OPAQUE || filed != param->type || param->lanes > 1))
         return 1 + (param->type == CF_OPAQUE && array->ndims == param->ndims);
     int is_same = type->type == param->type && param->type != CF_OPAQUE;
-    if (!is_same && !(type->type == CF_U16 && param->type == CF_BF16) &&
+    if (!is_same && !(type->type == filed && param->type != CF_OPAQUE) &&
         !(type->type == CF_BOOL && param->type == CF_U8)) /* NumPy's arrays of bools may be passed for u8 flags */
         return 0;
     int lanes = has_lanes(param, array);

@@ -65,8 +65,8 @@ static inline struct element_type argument_type(const cf_param *param)
     return (struct element_type){param->type, param->lanes, param->bytes, param->members};
 }
 
-/* Returns how well an array's type and shape suit a parameter. 0: not at all. 1: by conversion, for instance of 16-bit
- * integers to bfloat16, bools to bytes, structures to vectors, or from other dimensions than declared. 2: exactly. */
+/* Returns how well an array's type and shape suit a parameter. 0: not at all. 1: by conversion, for instance of the
+ * bits of bfloat16, bools to bytes, structures to vectors, or from other dimensions than declared. 2: exactly. */
 int argument_suits(const cf_param *param, const struct npy_array *array);
 
 /* Converts a suitable array to the parameter's type. */

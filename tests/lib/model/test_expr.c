@@ -16,7 +16,7 @@ static const struct cf_expr extents[] = {
     {"100 / i8", (const cf_op[]){CONST(100), PARAM(CF_I8), OP(DIV), OP(END)}},
 };
 static const cf_param params[] = {
-#define ROW(id, text, c, kind, digits) \
+#define ROW(id, text, c, kind, digits, code) \
     {.name = text, .ctype = #c, .type = id, .direction = CF_VALUE, .bytes = sizeof(c)},
     CF_TYPE_LIST(ROW)
 #undef ROW
