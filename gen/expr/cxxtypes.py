@@ -67,7 +67,9 @@ def _list_builtin():
 
     # Floats that C sees as bits.
     for c, enum, size, *spellings in (('cf_half', 'CF_F16', 2, '__half', 'half'),
-                                      ('cf_bfloat16', 'CF_BF16', 2, '__nv_bfloat16', 'nv_bfloat16')):
+                                      ('cf_bfloat16', 'CF_BF16', 2, '__nv_bfloat16', 'nv_bfloat16'),
+                                      ('cf_fp8_e4m3', 'CF_E4M3', 1, '__nv_fp8_e4m3'),
+                                      ('cf_fp8_e5m2', 'CF_E5M2', 1, '__nv_fp8_e5m2')):
         of = add(c, c[3:], enum, 'coded', size, *spellings, cxx=spellings[0])
         if size == 2:   # pairs of other sizes have no members in CUDA
             add(f'{c}2', f'{of.key}2', enum, 'vector', 4, *(f'{s}2' for s in spellings), cxx=f'{spellings[0]}2',

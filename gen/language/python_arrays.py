@@ -87,7 +87,8 @@ _ORDER = '<' if sys.byteorder == 'little' else '>'
 
 # Floats that C sees as bits: bytes, binary digits, bits of infinity or else of NaN, DLPack's code, name in PyTorch and
 # ml_dtypes.
-_CODED = {'f16': (2, 11, 0x7c00, 2, 'float16'), 'bf16': (2, 8, 0x7f80, 4, 'bfloat16')}
+_CODED = {'f16': (2, 11, 0x7c00, 2, 'float16'), 'bf16': (2, 8, 0x7f80, 4, 'bfloat16'),
+          'e4m3': (1, 4, 0x7f, 10, 'float8_e4m3fn'), 'e5m2': (1, 3, 0x7c, 12, 'float8_e5m2')}
 _NAMED = {name: kind for kind, (*_, name) in _CODED.items()}
 
 

@@ -27,6 +27,8 @@ module cuferry_mpi
     integer(c_int), parameter, public :: cf_bf16 = 12
     integer(c_int), parameter, public :: cf_c64 = 13
     integer(c_int), parameter, public :: cf_c128 = 14
+    integer(c_int), parameter, public :: cf_e4m3 = 15
+    integer(c_int), parameter, public :: cf_e5m2 = 16
 
     integer(c_int), parameter, public :: cf_mpi_transport_mpi = 1
     integer(c_int), parameter, public :: cf_mpi_transport_nccl = 2

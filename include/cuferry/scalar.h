@@ -32,6 +32,8 @@ extern "C" {
     X(CF_BF16, "bf16", cf_bfloat16, 'f', 8, 4)    \
     X(CF_C64, "c64", cf_complex64, 'c', 24, 5)    \
     X(CF_C128, "c128", cf_complex128, 'c', 53, 5) \
+    X(CF_E4M3, "e4m3", cf_fp8_e4m3, 'f', 4, 10)   \
+    X(CF_E5M2, "e5m2", cf_fp8_e5m2, 'f', 3, 12)   \
     X(CF_PTR, "ptr", void *, 'p', 0, 3)           \
     X(CF_OPAQUE, "opaque", unsigned char, 'V', 0, -1)
 
@@ -118,7 +120,8 @@ static inline int cf_type_code(cf_type type)
 
 /* ---- Floats ----------------------------------------------------------------------------------------------------- */
 
-/* Return, for floats that C sees as bits, the largest exponent, and the bits of infinity. */
+/* Return, for floats that C sees as bits, the largest exponent, and the bits of infinity or, for a type without it, of
+ * the only NaN. */
 static inline uint64_t cf__float_limit(cf_type type)
 {
     return (UINT64_C(1) << (8 * cf_type_size(type) - (size_t)cf_type_digits(type))) - 1;
@@ -126,7 +129,8 @@ static inline uint64_t cf__float_limit(cf_type type)
 
 static inline uint64_t cf__float_infinity(cf_type type)
 {
-    return cf__float_limit(type) << (cf_type_digits(type) - 1);
+    const uint64_t fraction = (UINT64_C(1) << (cf_type_digits(type) - 1)) - 1;
+    return cf__float_limit(type) << (cf_type_digits(type) - 1) | (type == CF_E4M3 ? fraction : 0);
 }
 
 /* Returns the float of a type of kind 'f' at `address` without rounding; 0 for other kinds. */
@@ -162,7 +166,7 @@ static inline double cf_float_read(cf_type type, const void *address)
 }
 
 /* Stores a number as a float of a type of kind 'f', rounded to the nearest, ties to even; too large numbers become
- * infinity. Stores nothing for other kinds. */
+ * infinity, or NaN if the type has none. Stores nothing for other kinds. */
 static inline void cf_float_write(cf_type type, double number, void *address)
 {
     const size_t size = cf_type_size(type);

@@ -153,6 +153,22 @@ typedef struct cf_bfloat162 {
 } __attribute__((aligned(4))) cf_bfloat162;
 #endif
 
+/* ---- 8-bit floats ---------------------------------------------------------------------------------------------- */
+
+/* __nv_fp8_e4m3, which has no infinity, and __nv_fp8_e5m2 as bits; <cuferry/scalar.h> converts them, too. */
+#if defined __cplusplus && defined __CUDA_FP8_H__
+typedef __nv_fp8_e4m3 cf_fp8_e4m3;
+typedef __nv_fp8_e5m2 cf_fp8_e5m2;
+#else
+typedef struct cf_fp8_e4m3 {
+    uint8_t bits;
+} cf_fp8_e4m3;
+
+typedef struct cf_fp8_e5m2 {
+    uint8_t bits;
+} cf_fp8_e5m2;
+#endif
+
 /* ---- Complex numbers ------------------------------------------------------------------------------------------- */
 
 /* C types of cuFloatComplex, thrust::complex<float> and cuda::std::complex<float>, and of their double forms. CUDA

@@ -98,15 +98,17 @@ TEST(features_of_templates_work)
 
 TEST(features_of_bytes_work)
 {
-    uint8_t x[] = {0x00, 0x38, 0x40, 0x7e, 0x01}, y[5]; /* 0, 1, 2, 448, 2^-9 */
+    const cf_fp8_e4m3 x[] = {{0x00}, {0x38}, {0x40}, {0x7e}, {0x01}}, two = {0x40}; /* 0, 1, 2, 448, 2^-9 */
+    cf_fp8_e4m3 y[5];
     uint16_t pair[5];
     const uint16_t pairs[] = {0x8000, 0xbc3c, 0xc040, 0xdf5f, 0x9818};
     const uint8_t scaled[] = {0x00, 0x40, 0x48, 0x7e, 0x02};
-    assert_ok(features_bytes(x, pair, y, 0x40, 5));
+    assert_ok(features_bytes(x, pair, y, two, 5));
     for (int i = 0; i < 5; i++) {
         assert_int_equal(pair[i], pairs[i]);
-        assert_int_equal(y[i], scaled[i]);
+        assert_int_equal(y[i].bits, scaled[i]);
     }
+    assert_int_equal(features_bytes(x, pair, y, x[4], 5), CF_EINVAL); /* the check reads 2^-9, not the bits */
 }
 
 int main(void)
