@@ -10,6 +10,7 @@
 #include <cuComplex.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_fp8.h>
 #include <vector_types.h>
 #endif
 
@@ -62,6 +63,8 @@ SAME(cf_half, __half_raw);
 SAME(cf_half2, __half2_raw);
 SAME(cf_bfloat16, __nv_bfloat16_raw);
 SAME(cf_bfloat162, __nv_bfloat162_raw);
+SAME(cf_fp8_e4m3, __nv_fp8_storage_t);
+SAME(cf_fp8_e5m2, __nv_fp8_storage_t);
 _Static_assert(sizeof(cf_complex64) == sizeof(cuFloatComplex), "cf_complex64");
 _Static_assert(sizeof(cf_complex128) == sizeof(cuDoubleComplex), "cf_complex128");
 #endif

@@ -21,7 +21,7 @@ def splitmix64(seed, i):
 
 
 def made_floats(short, count, seed):
-    bits = {'bf16': 8, 'f16': 11, 'f32': 24, 'f64': 53}[short]
+    bits = {'e4m3': 4, 'bf16': 8, 'f16': 11, 'f32': 24, 'f64': 53}[short]
     return [(splitmix64(seed, i) >> (64 - bits)) / 2**bits for i in range(count)]
 
 

@@ -3,6 +3,7 @@
 #include <cuComplex.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_fp8.h>
 
 struct body {
     float mass;
@@ -230,6 +231,15 @@ __global__ void put_more(double *y, __half half, __nv_bfloat16 brief, cuFloatCom
     y[5] = how.part.step[1];
     y[6] = how.on;
     y[7] = how.mark;
+}
+
+/* y = by x, with floats of 8 bits. */
+#pragma cf kernel grid(n) in(x[n]) out(y[n])
+__global__ void scale_small(__nv_fp8_e4m3 by, const __nv_fp8_e5m2 *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = (float)by * (float)x[i];
 }
 
 /* Has an extent with a shift, which may be undefined. */

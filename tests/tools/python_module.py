@@ -349,8 +349,9 @@ def run_numpy():
     refused('numpy_failed_check_is_einval', shapes.EINVAL, ['shapes_step: the check nx > 2'], shapes.step,
             np.zeros((3, 2)), np.zeros((3, 2)), 0.1)
     run_numpy_refusals(np)
-    from python_tensors import run_dlpack   # imported here because it needs NumPy
+    from python_tensors import run_dlpack, run_small_floats     # imported here because they need NumPy
     run_dlpack(np)
+    run_small_floats(np)
     run_numpy_values('python', shapes.put)
     run_masked_arrays('python', shapes)
     # After the first call with these arrays, later calls take the fast path.

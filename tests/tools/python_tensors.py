@@ -1,6 +1,7 @@
 """python_tensors.py - arrays that other libraries describe by DLPack, the array interface or buffers, for the module
 that cfcc --emit python made from python.cu; python_module.py runs it."""
 
+import math
 import sys
 
 import shapes
@@ -28,6 +29,25 @@ class Interface:
 
     def __init__(self, array):
         self.__cuda_array_interface__ = array.__array_interface__
+
+
+def run_small_floats(np):
+    """Scalars and arrays of 8-bit floats, which have types in DLPack and none in NumPy."""
+    x, y = Capsules(np.array([0x3c, 0xbe, 1], 'u1')), np.zeros(3, 'f4')
+    x.whole.tensor.code = 12    # float8_e5m2
+    for by, rounded in ((2, 2), (464, 448), (-463.9, -448), (2 ** -10, 0), (3 * 2 ** -10, 2 ** -8), (-1.0625, -1),
+                        (-0.0, 0)):
+        shapes.scale_small(by, x, y)
+        expect(f'e4m3_of_{by}', y.tolist(), [rounded, -1.5 * rounded, 2 ** -16 * rounded])
+    shapes.scale_small(math.nan, x, y)
+    expect('e4m3_of_nan', np.isnan(y).all(), True)
+    for by in (464.0001, 1e300, math.inf, -math.inf):
+        refused(f'e4m3_of_{by}_is_refused', OverflowError, [f'scale_small: by = {by} does not fit e4m3'],
+                shapes.scale_small, by, x, y)
+    for code, dtype in ((10, 'e4m3'), (1, 'u8'), (9, 'DLPack 9:8')):
+        x.whole.tensor.code = code
+        refused(f'dlpack_code_{code}_is_no_e5m2', TypeError, [f'scale_small: x has the dtype {dtype}', 'e5m2'],
+                shapes.scale_small, 2, x, y)
 
 
 def run_dlpack(np):

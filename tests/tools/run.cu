@@ -2,6 +2,7 @@
 #include <cuComplex.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_fp8.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -18,8 +19,8 @@ __constant__ struct body centre;
 /* Copies n elements
  * of any type. */
 #pragma cf kernel grid(n) in(a[n]) out(b[n])
-#pragma cf instances(bool: bool; f16: __half; bf16: __nv_bfloat16; u16: uint16_t; c64: cuFloatComplex; \
-                     c128: cuDoubleComplex; f4: float4; h2: __half2; d3: double3; body: body)
+#pragma cf instances(bool: bool; f16: __half; bf16: __nv_bfloat16; e4m3: __nv_fp8_e4m3; \
+                     e5m2: __nv_fp8_e5m2; u16: uint16_t; c64: cuFloatComplex; c128: cuDoubleComplex; f4: float4; h2: __half2; d3: double3; body: body)
 template <typename T> __global__ void copy(const T *a, T *b, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -36,6 +37,15 @@ __global__ void values(double *res, bool flag, __half h, __nv_bfloat16 b, cuDoub
                             (double)colour, body.mass, (double)body.id, (double)body.kind};
     for (int i = 0; i < 12; i++)
         res[i] = all[i];
+}
+
+/* y = by x in floats of 8 bits. */
+#pragma cf kernel grid(n) in(x[n]) out(y[n]) check(by != 0) tolerance(by / 4)
+__global__ void scaled(__nv_fp8_e4m3 by, const __nv_fp8_e5m2 *x, __nv_fp8_e4m3 *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = __nv_fp8_e4m3((float)by * (float)x[i]);
 }
 
 #pragma cf kernel grid(1) out(res[10])

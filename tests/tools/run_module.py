@@ -18,6 +18,7 @@ from tap import ROOT, run, unignore_signals
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 POISON = b'\xa5'
+SIXTEENTHS_AS_E4M3 = [0, 0x18, 0x20, 0x24, 0x28, 0x2a, 0x2c, 0x2e, *range(0x30, 0x38)]
 BODY = [('mass', '<f8'), ('id', '<i8'), ('kind', '|i1'), ('', '|V7')]
 
 # A module with one kernel. The placeholders are the kernel's version, the module's version, and the value that
@@ -45,8 +46,9 @@ class ModuleTest(Runner):
 
     def run(self):
         if self.prepare():
-            for group in (self.loading, self.copies, self.values, self.made, self.sections, self.structs, self.verify,
-                          self.variants, self.constants, self.described, self.refused, self.bad_modules, self.signals):
+            for group in (self.loading, self.copies, self.values, self.small, self.made, self.sections, self.structs,
+                          self.verify, self.variants, self.constants, self.described, self.refused, self.bad_modules,
+                          self.signals):
                 group()
 
     def prepare(self):
@@ -144,6 +146,9 @@ class ModuleTest(Runner):
             ('array_of_bf16_as_u16_is_copied', 'copy_bf16', 'copy_bf16', '<u2', pack('u16', [0x3f80, 0xffff]), (2,)),
             ('array_of_bf16_as_bytes_is_copied', 'copy', 'copy_bf16', '|V2', pack('u16', [0x3f80, 1]), (2,)),
             ('array_of_bf16_as_ml_dtypes_writes_it_is_copied', 'copy', 'copy_bf16', '<V2', pack('u16', [1]), (1,)),
+            ('array_of_e4m3_as_u8_is_copied', 'copy_e4m3', 'copy_e4m3', '|u1', bytes(range(256)), (256,)),
+            ('array_of_e5m2_as_ml_dtypes_writes_it_is_copied', 'copy_e5m2', 'copy_e5m2', '|V1', bytes(range(256)),
+             (256,)),
             ('array_of_float4_is_copied', 'copy', 'copy_f4', '<f4', pack('f32', quarters), (3, 4)),
             ('array_of_half2_is_copied', 'copy', 'copy_h2', '<f2', pack('f16', quarters), (6, 2)),
             ('array_of_double3_is_copied', 'copy', 'copy_d3', '<f8', pack('f64', quarters), (4, 3)),
@@ -224,6 +229,22 @@ class ModuleTest(Runner):
                 ('body', 'run.o', ['no .npy file'])):
             self.bad_own(f'value_{name}_of_{text}', arguments(**{name: text}), ['values: ', *culprits])
 
+    def small(self):
+        """Values and arrays of 8-bit floats; a value that e4m3 does not hold, as infinity, is refused."""
+        def check(by, x, y, tolerance):
+            found = fields(self.own('scaled', f'by={by}', f'x=fill:e5m2:1:{x}', 'y=y.npy', '--verify'))
+            return '' if found['y'] == f'e4m3 1 to y.npy = {y}' and tolerance in found['verify:'] else found
+
+        self.table((('value_of_e4m3_is_rounded_to_even', '464', '1', '448', 'tolerance 112;'),
+                    ('value_of_e5m2_is_rounded_to_even', '1', '1.125', '1', 'tolerance 0.25;'),
+                    ('value_of_e4m3_may_be_denormal', '0.002', '1.5', '0.004', 'tolerance 0.000488;'),
+                    ('value_of_e4m3_saturates_in_cuda', '208', '-96', '-448', 'tolerance 52;')), check)
+        for text in ('465', '1e9', 'inf', '-inf', '0x1p9'):
+            self.bad_own(f'e4m3_of_{text}', ['scaled', f'by={text}', 'x=fill:e5m2:1:1', 'y=-'],
+                         ['scaled: ', f"by: '{text}' is not a number that e4m3 holds"])
+        self.bad_own('e4m3_of_0', ['scaled', 'by=1e-9', 'x=fill:e5m2:1:1', 'y=-'], ['by != 0'])
+        self.bad_own('e5m2_of_61440', ['scaled', 'by=1', 'x=fill:e5m2:1:61440', 'y=-'], ["'61440'", 'e5m2'])
+
     def made(self):
         def parts(short, count, seed):
             flat = made_floats('f32' if short == 'c64' else 'f64', 2 * count, seed)
@@ -239,6 +260,8 @@ class ModuleTest(Runner):
             ('random_f16_is_splitmix64', 'copy', 'random:f16:50:seed=3',
              ('<f2', pack('f16', made_floats('f16', 50, 3)))),
             ('random_bf16_is_splitmix64', 'copy', 'random:bf16:50:seed=3', ('<u2', pack('u16', bf16))),
+            ('random_e4m3_is_splitmix64', 'copy', 'random:e4m3:50:seed=3',
+             ('|u1', bytes(SIXTEENTHS_AS_E4M3[int(16 * x)] for x in made_floats('e4m3', 50, 3)))),
             ('random_c64_is_splitmix64', 'copy', 'random:c64:50:seed=3', ('<c8', pack('c64', parts('c64', 50, 3)))),
             ('random_c128_is_splitmix64', 'copy', 'random:c128:50:seed=3',
              ('<c16', pack('c128', parts('c128', 50, 3)))),
@@ -249,6 +272,8 @@ class ModuleTest(Runner):
             ('fill_bool_gives_equal_elements', 'copy', 'fill:bool:3:true', ('|b1', b'\1\1\1')),
             ('fill_c64_gives_equal_elements', 'copy', 'fill:c64:3:1-2j', ('<c8', pack('c64', [1 - 2j] * 3))),
             ('fill_bf16_gives_equal_elements', 'copy', 'fill:bf16:3:1', ('<u2', b'\x80\x3f' * 3)),
+            ('fill_e5m2_gives_equal_elements', 'copy', 'fill:e5m2:3:-0.3', ('|u1', b'\xb5' * 3)),
+            ('fill_u8_is_taken_for_e4m3', 'copy_e4m3', 'fill:u8:3:7', ('|u1', b'\7' * 3)),
             ('fill_u16_is_taken_for_bf16', 'copy_bf16', 'fill:u16:3:7', ('<u2', b'\7\0' * 3)),
             ('fill_double3_gives_equal_elements', 'copy', 'fill:f64:2x3:-1', ('<f8', pack('f64', [-1] * 6))),
         ), check)
