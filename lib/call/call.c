@@ -216,7 +216,7 @@ static int check_call(const cf_kernel *kernel, void *const args[], cf_launch_siz
     int status = cf__check_kernel("cf_call", kernel);
     if (status != CF_OK)
         return status;
-    status = cf__model_size(kernel, args, 0, size, 1);
+    status = cf__model_size(kernel, args, 0, size);
     if (status != CF_OK)
         (void)cf__plan_begin(kernel);
     return status;
@@ -296,15 +296,15 @@ CF__HOT int cf_call(const cf_kernel *kernel, void *const args[])
     return status;
 }
 
+static int call_variant(const cf_kernel *variant, cf_stream stream, void *const args[])
+{
+    (void)stream;
+    return cf_call(variant, args);
+}
+
 /* Does the work of cf_call() for a kernel with tune(...). */
 __attribute__((noinline)) static int call_tuned(const cf_kernel *kernel, void *const args[])
 {
-    struct cf__variant_try attempt;
-    int status = cf__variant_try_begin(&attempt, kernel, NULL, args);
-    if (status != CF_OK) {
-        (void)cf__plan_begin(kernel);
-        return status;
-    }
-    status = cf_call(attempt.variant, args);
-    return cf__variant_try_refused(&attempt, args, status) ? cf_call(attempt.first, args) : status;
+    (void)cf__plan_begin(kernel);
+    return cf__variant_run(kernel, NULL, args, call_variant);
 }

@@ -130,14 +130,13 @@ static int64_t choose_chunk_length(const struct cf__call *call, int64_t *count)
 /* Computes the launch size for `length` elements; returns 0 if the scalar checks reject that length. */
 static int compute_size(struct cf__call *call, int64_t length, cf_launch_size *size)
 {
-    const cf_kernel *kernel = call->kernel;
-    const int number = cf_kernel_split(kernel);
+    const int number = cf_kernel_split(call->kernel);
     void *const before = call->args[number];
     call->split.given = length;
     call->args[number] = &call->split.given;
-    int status = cf__model_size(kernel, call->args, call->size.block[0], size, 0);
+    int is_valid = cf__model_try_size(call->kernel, call->args, call->size.block[0], size);
     call->args[number] = before;
-    return status == CF_OK && !cf__size_is_empty(size);
+    return is_valid;
 }
 
 void cf__chunk_decide(struct cf__call *call)

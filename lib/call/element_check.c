@@ -52,9 +52,9 @@ static int evaluate_bound(const struct cf__element_check *check, int is_upper, i
     int64_t step = is_upper ? -1 : 1;
     if (!expr->ops)
         return CF_OK;
-    if (cf__evaluate(check->kernel, expr, check->args, value) != CF_OK ||
+    if (cf__evaluate(&check->of, expr, value) != CF_OK ||
         ((is_upper ? declared->upper_open : declared->lower_open) && __builtin_add_overflow(*value, step, value)))
-        return cf__fail(CF_EOVERFLOW, "%s: the bound %s in check(%s) overflows", check->kernel->function, expr->text,
+        return cf__fail(CF_EOVERFLOW, "%s: the bound %s in check(%s) overflows", check->of.kernel->function, expr->text,
                         declared->text);
     return CF_OK;
 }
@@ -91,11 +91,11 @@ static void describe_range(const struct cf__element_check *check, char *text, si
     const cf_check *declared = check->declared;
     int64_t value;
     int used = 0;
-    if (declared->lower.ops && cf__evaluate(check->kernel, &declared->lower, check->args, &value) == CF_OK)
+    if (declared->lower.ops && cf__evaluate(&check->of, &declared->lower, &value) == CF_OK)
         used = snprintf(text, size, "%c%" PRId64 ", ", declared->lower_open ? '(' : '[', value);
     else
         used = snprintf(text, size, "(-inf, ");
-    if (declared->upper.ops && cf__evaluate(check->kernel, &declared->upper, check->args, &value) == CF_OK)
+    if (declared->upper.ops && cf__evaluate(&check->of, &declared->upper, &value) == CF_OK)
         snprintf(text + used, size - (size_t)used, "%" PRId64 "%c", value, declared->upper_open ? ')' : ']');
     else
         snprintf(text + used, size - (size_t)used, "inf)");
@@ -120,7 +120,7 @@ static size_t describe_index(const cf_section *section, uint64_t number, char *t
 static int describe_element(const struct cf__element_check *check, const struct cf__scope *scope, uint64_t number,
                             char *text, size_t size)
 {
-    const char *name = check->kernel->params[check->declared->array].name;
+    const char *name = check->of.kernel->params[check->declared->array].name;
     const char *member = check->declared->member ? check->declared->member : "";
     cf_type type = check->type;
     char index[24 * CF_ARRAY_DIMS];
@@ -132,7 +132,7 @@ static int describe_element(const struct cf__element_check *check, const struct 
     else {
         CUresult result = scope->driver->cuMemcpy((uintptr_t)&element, (uintptr_t)at, cf_type_size(type));
         if (result != CUDA_SUCCESS)
-            return cf__fail_driver(scope->driver, result, "cuMemcpy", "%s: reading %s%s%s", check->kernel->function,
+            return cf__fail_driver(scope->driver, result, "cuMemcpy", "%s: reading %s%s%s", check->of.kernel->function,
                                    name, index, member);
     }
     if (cf__read_integer(type, &element, &integer) == CF_OK)
@@ -146,7 +146,7 @@ static int describe_element(const struct cf__element_check *check, const struct 
 
 int cf__element_check_report(const struct cf__element_check *check, const struct cf__scope *scope)
 {
-    const char *function = check->kernel->function;
+    const char *function = check->of.kernel->function;
     char element[ELEMENT], before[ELEMENT], limits[64];
     int status = describe_element(check, scope, check->found, element, sizeof element);
     if (status == CF_OK && check->declared->is_ascending)
@@ -358,7 +358,7 @@ static int launch_slice(const struct cf__element_check *check, const struct cf__
                                                            check->declared->is_ascending ? of_order : of_range;
     cf_launch_size size;
     const cf_kernel *scan = check->declared->scan;
-    int status = cf__model_quick(scan, args, &size) ? CF_OK : cf__model_size(scan, args, 0, &size, 1);
+    int status = cf__model_quick(scan, args, &size) ? CF_OK : cf__model_size(scan, args, 0, &size);
     return status == CF_OK ? cf__launch(scan, &size, scope, NULL, args) : status;
 }
 
@@ -369,7 +369,7 @@ static int collect_results(struct search *search)
     if (result != CUDA_SUCCESS) {
         const struct cf__element_check *check = search->runs[0].check;
         return cf__fail_driver(search->scope->driver, result, "cuStreamSynchronize", "%s: checking %s",
-                               check->kernel->function, check->declared->text);
+                               check->of.kernel->function, check->declared->text);
     }
     for (size_t r = 0; r < search->run_count; r++) {
         struct cf__element_check *check = search->runs[r].check;
@@ -406,7 +406,7 @@ static int launch_slices(struct search *search, struct cf__element_check *check)
 int cf__element_check_search_device(struct cf__element_check checks[], size_t count, const struct cf__scope *scope)
 {
     struct search search = {.scope = scope};
-    int status = cf__cells_acquire(scope, checks[0].kernel->function, &search.cells);
+    int status = cf__cells_acquire(scope, checks[0].of.kernel->function, &search.cells);
     if (status != CF_OK)
         return status;
     for (size_t i = 0; i < count && status == CF_OK; i++)
@@ -424,7 +424,7 @@ int cf__element_check_begin(struct cf__element_check *check, const cf_kernel *ke
                             void *const args[], const cf_section *section)
 {
     *check = (struct cf__element_check){
-        .kernel = kernel, .declared = declared, .args = args, .section = section, .found = CF__NO_ELEMENT};
+        .of = {kernel, args}, .declared = declared, .section = section, .found = CF__NO_ELEMENT};
     check->element = kernel->params[declared->array].bytes;
     check->type = declared->member ? declared->type : kernel->params[declared->array].type;
     check->offset = declared->member ? declared->offset : 0;

@@ -7,6 +7,7 @@
 
 #include <cuferry/registry.h>
 
+#include "model/expr.h"
 #include "model/rows.h"
 
 struct cf__scope;
@@ -15,9 +16,8 @@ struct cf__scope;
 
 /* A check of the elements of an array, or of their order, in one call. */
 struct cf__element_check {
-    const cf_kernel *kernel;
+    struct cf__operands of;   /* the kernel and the arguments of the call */
     const cf_check *declared; /* the annotation's check */
-    void *const *args;
     const cf_section *section;
     struct cf__rows rows;
     size_t element;    /* size of an element in bytes */

@@ -100,7 +100,8 @@ static double estimate_cpu(const struct work *work, const struct cf__machine *ma
 static double evaluate_declared(const cf_kernel *kernel, const cf_expr *expr, void *const args[], double absent)
 {
     double value;
-    if (!expr->ops || cf__evaluate_real(kernel, expr, args, &value) != CF_OK || !(value >= 0 && value < HUGE))
+    if (!expr->ops || cf__evaluate_real(&(struct cf__operands){kernel, args}, expr, &value) != CF_OK ||
+        !(value >= 0 && value < HUGE))
         return absent;
     return value;
 }

@@ -82,17 +82,17 @@ __attribute__((noinline)) static int check_arrays(const cf_kernel *kernel, void 
     uint32_t params[MOST], kept = 0;
     for (uint32_t i = 0; i < kernel->nparams; i++) {
         cf_section *section = &sections[kept];
-        int is_empty;
+        void *first;
         if (kernel->params[i].direction == CF_VALUE)
             continue;
-        *status = cf__measure_argument(kernel, i, args, section, &is_empty);
+        *status = cf__measure_argument(kernel, i, args, section, &first);
         if (*status != CF_OK)
             return 0;
-        if (is_empty)
+        if (!first)
             continue;
-        uintptr_t begin = (uintptr_t)cf__forward(*(void *const *)args[i], section->offset);
-        if (!cf__is_on_device(scope, device, (void *)begin, section->span, &hint))
+        if (!cf__is_on_device(scope, device, first, section->span, &hint))
             return 0;
+        const uintptr_t begin = (uintptr_t)first;
         ++*count;
         if (!cf__has_overlap_rules(kernel))
             continue;

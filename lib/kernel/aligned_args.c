@@ -38,7 +38,7 @@ static int measure_misaligned(const cf_kernel *kernel, uint32_t i, void *const a
     section->count = 0;
     if (!param->cpu_align || (uintptr_t)given(args, i) % param->cpu_align == 0)
         return CF_OK;
-    return cf__section_measure(kernel, i, args, section, 1);
+    return cf__section_measure(kernel, i, args, section);
 }
 
 int cf__aligned_args_check(const cf_kernel *kernel, void *const args[])

@@ -132,7 +132,7 @@ static int update_node(const cf_kernel *kernel, const struct cf__scope *scope, c
     cf_launch_size size;
     int status = find_variant(kernel, scope, node, &variant, &loaded);
     if (status == CF_OK)
-        status = cf__model_size(variant, args, 0, &size, 1);
+        status = cf__model_size(variant, args, 0, &size);
     if (status == CF_OK)
         status = cf__launch_choose_block(variant, scope, args, &size);
     if (status == CF_OK && cf__size_is_empty(&size))
@@ -162,7 +162,7 @@ int cf_graph_update(cf_graph_exec exec, cf_graph_node node, const cf_kernel *ker
     if (status == CF_OK)
         status = check_kind(kernel);
     if (status == CF_OK)
-        status = cf__model_check(kernel, args, 1);
+        status = cf__model_check(kernel, args);
     if (status == CF_OK)
         status = cf__enter_handle(&scope, kernel->function, "exec", CF__GRAPH_EXEC, exec);
     if (status != CF_OK)

@@ -504,14 +504,14 @@ int cf__kernel_set_shared(const cf_kernel *kernel, const struct cf__scope *scope
     const cf_expr *expr = &kernel->launch.shared;
     if (result != CUDA_ERROR_INVALID_VALUE)
         return cf__fail_driver(scope->driver, result, call, "%s: shared(%s)", kernel->function, expr->text);
-    char values[160];
+    char values[CF__VALUES];
     int most = 0;
     CUdevice device;
     if (scope->driver->cuCtxGetDevice(&device) == CUDA_SUCCESS)
         (void)scope->driver->cuDeviceGetAttribute(&most, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, device);
-    cf__describe_values(kernel, &expr, 1, args, values, sizeof values);
-    return cf__fail(CF_EINVAL, "%s: shared(%s) is %d bytes%s%s, and the device has at most %d for a block",
-                    kernel->function, expr->text, bytes, *values ? " with " : "", values, most);
+    cf__describe_values(&(struct cf__operands){kernel, args}, &expr, 1, values, sizeof values);
+    return cf__fail(CF_EINVAL, "%s: shared(%s) is %d bytes%s, and the device has at most %d for a block",
+                    kernel->function, expr->text, bytes, values, most);
 }
 
 /* ---- The end ---- */

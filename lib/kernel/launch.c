@@ -123,8 +123,7 @@ int cf__launch_choose_block(const cf_kernel *kernel, const struct cf__scope *sco
     int status = cf__kernel_load(kernel, scope, &loaded);
     if (status == CF_OK)
         status = cf__kernel_auto_block(kernel, scope, loaded, &best);
-    return status == CF_OK ? cf__model_size(kernel, args, (uint32_t)best < most ? (uint32_t)best : most, size, 1)
-                           : status;
+    return status == CF_OK ? cf__model_size(kernel, args, (uint32_t)best < most ? (uint32_t)best : most, size) : status;
 }
 
 int cf__launch_prepare(const cf_kernel *kernel, const cf_launch_size *size, const struct cf__scope *scope,
@@ -242,7 +241,7 @@ static int launch_checked(const cf_kernel *kernel, cf_stream stream, void *const
     cf_launch_size size;
     int status = cf__check_kernel("cf_launch", kernel);
     if (status == CF_OK)
-        status = cf__model_size(kernel, args, 0, &size, 1);
+        status = cf__model_size(kernel, args, 0, &size);
     if (status != CF_OK)
         return status;
     struct cf__scope scope;
@@ -324,10 +323,10 @@ CF__HOT int cf_launch(const cf_kernel *kernel, cf_stream stream, void *const arg
     int status, is_ok = __builtin_expect(cf__model_quick(kernel, args, &size), 1);
     if (is_ok && launch_fast(kernel, &size, stream, args, &status))
         return status;
-    if (!is_ok && cf__is_tuned(kernel))
-        return cf__launch_tuned(kernel, stream, args);
     cf__error_name_async(cf__descriptor_ok(kernel) ? kernel->function : NULL);
-    status = is_ok ? enter_and_launch(kernel, &size, stream, args) : launch_checked(kernel, stream, args);
+    status = is_ok                  ? enter_and_launch(kernel, &size, stream, args)
+             : cf__is_tuned(kernel) ? cf__variant_run(kernel, stream, args, cf_launch)
+                                    : launch_checked(kernel, stream, args);
     cf__error_name_async(NULL);
     return status;
 }

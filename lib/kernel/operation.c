@@ -31,7 +31,7 @@ static int count_nested(void)
 static int is_empty_array(const cf_kernel *kernel, uint32_t i, void *const args[])
 {
     cf_section section;
-    return cf__is_callers_array(&kernel->params[i]) && cf__section_measure(kernel, i, args, &section, 1) == CF_OK &&
+    return cf__is_callers_array(&kernel->params[i]) && cf__section_measure(kernel, i, args, &section) == CF_OK &&
            section.count == 0;
 }
 

@@ -73,19 +73,19 @@ CF__HOT int cf__is_on_device(const struct cf__scope *scope, int device, const vo
     return 1;
 }
 
-int cf__measure_argument(const cf_kernel *kernel, uint32_t i, void *const args[], cf_section *section, int *is_empty)
+int cf__measure_argument(const cf_kernel *kernel, uint32_t i, void *const args[], cf_section *section, void **begin)
 {
     const cf_param *param = &kernel->params[i];
-    const void *given = *(void *const *)args[i];
+    void *given = *(void *const *)args[i];
     section->offset = section->span = 0;
-    *is_empty = !given;
+    *begin = given;
     if (cf__is_array(param)) {
-        int status = cf__section_measure(kernel, i, args, section, 1);
+        int status = cf__section_measure(kernel, i, args, section);
         if (status != CF_OK)
             return status;
-        *is_empty = section->count == 0;
+        *begin = section->count ? cf__forward(given, section->offset) : NULL;
     }
-    if (!*is_empty && param->align > 1 && (uintptr_t)given % param->align)
+    if (*begin && param->align > 1 && (uintptr_t)given % param->align)
         return cf__fail(CF_EINVAL, "%s: %s = %p is not aligned to its elements' %" PRIu32 " bytes", kernel->function,
                         param->name, given, param->align);
     return CF_OK;
@@ -99,13 +99,14 @@ int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], c
     cf_section *section = &pointer->section;
     pointer->usable = given;
     pointer->is_staged = pointer->is_pinned = 0;
-    int is_empty, status = cf__measure_argument(kernel, i, args, section, &is_empty);
-    if (status != CF_OK || is_empty)
+    void *begin;
+    int status = cf__measure_argument(kernel, i, args, section, &begin);
+    if (status != CF_OK || !begin)
         return status;
-    if (cf__is_on_device(scope, device, cf__forward(given, section->offset), section->span, hint))
+    if (cf__is_on_device(scope, device, begin, section->span, hint))
         return CF_OK;
     struct cf__memory memory;
-    status = cf__locate(kernel->function, cf__forward(given, section->offset), &memory);
+    status = cf__locate(kernel->function, begin, &memory);
     if (status != CF_OK)
         return status;
     int is_near = memory.device == device || (device != CF_HOST && cf__peer_enabled(device, memory.device));
@@ -122,7 +123,7 @@ int cf__check_pointer(const cf_kernel *kernel, uint32_t i, void *const args[], c
         return CF_OK;
     }
     /* Staging a pointer to freed GPU memory would crash the process, so check that the memory can be read. */
-    if (!memory.driver && !cf__is_readable(cf__forward(given, section->offset)))
+    if (!memory.driver && !cf__is_readable(begin))
         return cf__fail_no_memory(kernel->function, param->name, given);
     int has_access;
     status = cf__property_pageable_access(scope, kernel->function, device, &has_access);

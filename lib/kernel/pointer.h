@@ -37,9 +37,9 @@ struct cf__range_hint {
     size_t size; /* bytes of the range; 0: no hint yet */
 };
 
-/* Computes the section of pointer argument `i` and checks its alignment; returns a status. `is_empty` is set for an
- * array without elements, and for a NULL pointer without an extent. */
-int cf__measure_argument(const cf_kernel *kernel, uint32_t i, void *const args[], cf_section *section, int *is_empty);
+/* Computes the section of pointer argument `i` and checks its alignment; returns a status. `begin` is the address of
+ * the section, or NULL for an array without elements, and for a NULL pointer without an extent. */
+int cf__measure_argument(const cf_kernel *kernel, uint32_t i, void *const args[], cf_section *section, void **begin);
 
 /* Returns 1 if `bytes` bytes at `pointer` are memory of the scope's GPU. Uses and updates `hint`, to save driver
  * calls. */

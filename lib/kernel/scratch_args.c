@@ -10,6 +10,7 @@
 #include "kernel/scratch_args.h"
 
 #include "base/error.h"
+#include "model/expr.h"
 #include "model/section.h"
 #include "driver/deferred_free.h"
 #include "driver/driver.h"
@@ -37,7 +38,7 @@ static int measure_arrays(const cf_kernel *kernel, void *const args[], struct cf
         if (kernel->params[i].direction != CF_SCRATCH)
             continue;
         cf_section section;
-        int status = cf__section_measure(kernel, i, args, &section, 1);
+        int status = cf__section_measure(kernel, i, args, &section);
         if (status != CF_OK)
             return status;
         if (section.count == 0)
@@ -175,7 +176,7 @@ int cf__clear_arrays(const cf_kernel *kernel, const struct cf__scope *scope, cf_
         size_t offset, bytes;
         if (!target.array)
             continue;
-        status = cf__section_zero(kernel, &kernel->zeros[i], args, &offset, &bytes, 1);
+        status = cf__section_zero(&(struct cf__operands){kernel, args}, &kernel->zeros[i], &offset, &bytes);
         if (status == CF_OK && target.is_cpu)
             memset(cf__forward((void *)(uintptr_t)target.array, offset), 0, bytes);
         else if (status == CF_OK)

@@ -5,27 +5,11 @@
 #include <cuferry.h>
 #include <cuferry/registry.h>
 
-#include "base/error.h"
+/* Launches a kernel, or calls it if the form of the call has no stream; returns a status. */
+typedef int cf__run_kernel(const cf_kernel *kernel, cf_stream stream, void *const args[]);
 
-struct cf__loaded;
-
-/* An attempt to run the chosen variant. If the device refuses it, the first variant runs, and the call does not
- * fail. */
-struct cf__variant_try {
-    const cf_kernel *kernel, *variant, *first;
-    struct cf__loaded *loaded; /* node of the kernel, with the chosen variants */
-    int size_class;            /* size class; -1: not computed, because all classes have the same variant */
-    struct cf__error before;   /* last error before the attempt, if `variant` is not `first` */
-};
-
-/* Chooses the variant for a call and saves the last error; returns a status. */
-int cf__variant_try_begin(struct cf__variant_try *attempt, const cf_kernel *kernel, cf_stream stream,
-                          void *const args[]);
-
-/* Takes the status of running `variant`; returns 1 if the caller has to run `first` instead. */
-int cf__variant_try_refused(const struct cf__variant_try *attempt, void *const args[], int status);
-
-/* Does the work of cf_launch() for a kernel with tune(...). */
-int cf__launch_tuned(const cf_kernel *kernel, cf_stream stream, void *const args[]);
+/* Runs the variant that is chosen for a call of a kernel with tune(...). If the device refuses that variant, the first
+ * one runs, and the call does not fail. Returns a status. */
+int cf__variant_run(const cf_kernel *kernel, cf_stream stream, void *const args[], cf__run_kernel *run);
 
 #endif

@@ -61,13 +61,13 @@ static int read_real(cf_type type, const void *address, double *value)
 }
 
 /* Returns the type and the address of the operand of CF_OP_PARAM or CF_OP_MEMBER. */
-static cf_type locate_operand(const cf_kernel *kernel, const cf_op *op, void *const args[], const void **address)
+static cf_type locate_operand(const struct cf__operands *of, const cf_op *op, const void **address)
 {
     if (op->code == CF_OP_PARAM) {
-        *address = args[op->operand];
-        return kernel->params[op->operand].type;
+        *address = of->args[op->operand];
+        return of->kernel->params[op->operand].type;
     }
-    *address = (const char *)args[CF_MEMBER_PARAM(op->operand)] + CF_MEMBER_OFFSET(op->operand);
+    *address = (const char *)of->args[CF_MEMBER_PARAM(op->operand)] + CF_MEMBER_OFFSET(op->operand);
     return CF_MEMBER_TYPE(op->operand);
 }
 
@@ -148,7 +148,7 @@ static const char *name_problem(int32_t code, int64_t right)
 }
 
 /* Evaluates at most `count` steps. After CF_EOVERFLOW, `problem` is the reason. */
-static int evaluate_integer(const cf_kernel *kernel, const cf_op *ops, size_t count, void *const args[], int64_t *value,
+static int evaluate_integer(const struct cf__operands *of, const cf_op *ops, size_t count, int64_t *value,
                             const char **problem)
 {
     *problem = "overflows";
@@ -164,7 +164,7 @@ static int evaluate_integer(const cf_kernel *kernel, const cf_op *ops, size_t co
             break;
         case CF_OP_PARAM:
         case CF_OP_MEMBER:
-            type = locate_operand(kernel, op, args, &address);
+            type = locate_operand(of, op, &address);
             status = cf__read_integer(type, address, &stack[depth++]);
             if (status != CF_OK)
                 return status;
@@ -206,18 +206,30 @@ static int evaluate_integer(const cf_kernel *kernel, const cf_op *ops, size_t co
     return CF_OK;
 }
 
-int cf__evaluate(const cf_kernel *kernel, const cf_expr *expr, void *const args[], int64_t *value)
+int cf__evaluate(const struct cf__operands *of, const cf_expr *expr, int64_t *value)
 {
     /* Most expressions are a single parameter or number, and need no stack. */
     const cf_op *op = expr->ops;
     if (op->code == CF_OP_PARAM && op[1].code == CF_OP_END)
-        return cf__read_integer(kernel->params[op->operand].type, args[op->operand], value);
+        return cf__read_integer(of->kernel->params[op->operand].type, of->args[op->operand], value);
     if (op->code == CF_OP_CONST && op[1].code == CF_OP_END) {
         *value = op->operand;
         return CF_OK;
     }
     const char *problem;
-    return evaluate_integer(kernel, expr->ops, SIZE_MAX, args, value, &problem);
+    return evaluate_integer(of, expr->ops, SIZE_MAX, value, &problem);
+}
+
+int cf__evaluate_size(const struct cf__operands *of, const cf_expr *expr, const char *before, const char *name,
+                      const char *between, const char *after, int64_t *value)
+{
+    char values[CF__VALUES];
+    int status = cf__evaluate(of, expr, value);
+    if (status == CF_OK && *value >= 0)
+        return CF_OK;
+    cf__describe_values(of, &expr, 1, values, sizeof values);
+    return cf__fail(status == CF_OK ? CF_EINVAL : status, "%s: %s%s%s%s%s %s%s", of->kernel->function, before, name,
+                    between, expr->text, after, status == CF_OK ? "is negative" : "overflows or divides by 0", values);
 }
 
 /* ---- Real numbers ---- */
@@ -256,7 +268,7 @@ static double apply_real(int32_t code, double left, double right)
     }
 }
 
-static int evaluate_real(const cf_kernel *kernel, const cf_op *ops, void *const args[], double *value)
+static int evaluate_real(const struct cf__operands *of, const cf_op *ops, double *value)
 {
     double stack[CF_EXPR_DEPTH] = {0};
     int depth = 0;
@@ -272,7 +284,7 @@ static int evaluate_real(const cf_kernel *kernel, const cf_op *ops, void *const 
             break;
         case CF_OP_PARAM:
         case CF_OP_MEMBER:
-            type = locate_operand(kernel, op, args, &address);
+            type = locate_operand(of, op, &address);
             if (read_real(type, address, &stack[depth++]) != CF_OK)
                 return CF_EINVAL;
             break;
@@ -307,9 +319,9 @@ static int evaluate_real(const cf_kernel *kernel, const cf_op *ops, void *const 
     return CF_OK;
 }
 
-int cf__evaluate_real(const cf_kernel *kernel, const cf_expr *expr, void *const args[], double *value)
+int cf__evaluate_real(const struct cf__operands *of, const cf_expr *expr, double *value)
 {
-    return evaluate_real(kernel, expr->ops, args, value);
+    return evaluate_real(of, expr->ops, value);
 }
 
 /* ---- Descriptions ---- */
@@ -414,8 +426,8 @@ static uint64_t read_u64(const void *address)
     return number;
 }
 
-void cf__describe_values(const cf_kernel *kernel, const cf_expr *const exprs[], size_t count, void *const args[],
-                         char *text, size_t size)
+void cf__describe_values(const struct cf__operands *of, const cf_expr *const exprs[], size_t count, char *text,
+                         size_t size)
 {
     size_t used = 0;
     text[0] = 0;
@@ -426,9 +438,9 @@ void cf__describe_values(const cf_kernel *kernel, const cf_expr *const exprs[], 
             char name[64];
             int64_t value = 0;
             const void *address;
-            cf_type type = locate_operand(kernel, op, args, &address);
-            const char *comma = used ? ", " : "";
-            name_operand(kernel, exprs[i], op, name, sizeof name);
+            cf_type type = locate_operand(of, op, &address);
+            const char *comma = used ? ", " : " with ";
+            name_operand(of->kernel, exprs[i], op, name, sizeof name);
             double number = 0;
             int status = cf__read_integer(type, address, &value);
             if (status == CF_OK)
@@ -452,7 +464,7 @@ int cf_kernel_evaluate(const cf_kernel *kernel, const cf_op *ops, size_t count, 
                         : !args ? "args"
                                 : "value");
     const char *problem;
-    int status = evaluate_integer(kernel, ops, count, args, value, &problem);
+    int status = evaluate_integer(&(struct cf__operands){kernel, args}, ops, count, value, &problem);
     return status == CF_OK ? CF_OK
                            : cf__fail(status, "%s: an expression %s", kernel->function,
                                       status == CF_EOVERFLOW ? problem : "of integers reads what is none");
@@ -466,6 +478,6 @@ int cf_kernel_evaluate_real(const cf_kernel *kernel, const cf_op *ops, void *con
                         : !ops  ? "ops"
                         : !args ? "args"
                                 : "value");
-    int status = evaluate_real(kernel, ops, args, value);
+    int status = evaluate_real(&(struct cf__operands){kernel, args}, ops, value);
     return status == CF_OK ? CF_OK : cf__fail(status, "%s: an expression reads what is no number", kernel->function);
 }

@@ -192,7 +192,7 @@ struct array {
 static int measure_array(const cf_kernel *kernel, uint32_t i, void *const args[], struct array *array)
 {
     array->param = &kernel->params[i];
-    int status = cf__section_measure(kernel, i, args, &array->section, 1);
+    int status = cf__section_measure(kernel, i, args, &array->section);
     if (status == CF_OK)
         array->begin = *(const uintptr_t *)args[i] + array->section.offset;
     return status;

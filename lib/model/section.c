@@ -16,8 +16,6 @@
 
 /* ---- Messages ---- */
 
-#define VALUES 160 /* bytes for the text of cf__describe_values() */
-
 /* The three expressions of a dimension. An expression that the annotation does not have has no steps. */
 struct dimension {
     const cf_expr *extent, *lower, *pitch;
@@ -34,110 +32,90 @@ static struct dimension get_dimension(const cf_param *param, uint32_t d)
 
 /* Writes the section as the annotation spells it, "u[1:ny][nx]", with the values that the section and its pitches
  * depend on. */
-static void describe_section(const cf_kernel *kernel, const cf_param *param, void *const args[], char *section,
-                             size_t size, char values[VALUES])
+static void describe_section(const struct cf__operands *of, const cf_param *param, char *section, size_t size,
+                             char values[CF__VALUES])
 {
     const cf_expr *exprs[3 * CF_ARRAY_DIMS];
     size_t count = 0, used = (size_t)snprintf(section, size, "%s", param->name);
     for (uint32_t d = 0; d < param->ndims; d++) {
-        struct dimension of = get_dimension(param, d);
-        const char *lower = of.lower->ops ? of.lower->text : "", *colon = of.lower->ops ? ":" : "";
+        struct dimension dimension = get_dimension(param, d);
+        const cf_expr *lower = dimension.lower;
         if (used < size)
-            used += (size_t)snprintf(section + used, size - used, "[%s%s%s]", lower, colon, of.extent->text);
-        exprs[count++] = of.extent;
-        exprs[count++] = of.lower;
-        exprs[count++] = of.pitch;
+            used += (size_t)snprintf(section + used, size - used, "[%s%s%s]", lower->ops ? lower->text : "",
+                                     lower->ops ? ":" : "", dimension.extent->text);
+        exprs[count++] = dimension.extent;
+        exprs[count++] = lower;
+        exprs[count++] = dimension.pitch;
     }
-    cf__describe_values(kernel, exprs, count, args, values, VALUES);
+    cf__describe_values(of, exprs, count, values, CF__VALUES);
 }
 
-static int fail_too_large(const cf_kernel *kernel, const cf_param *param, void *const args[], int report)
+#define SECTION 160 /* bytes for the text of a section */
+
+static int fail_too_large(const struct cf__operands *of, const cf_param *param)
 {
-    char section[VALUES], values[VALUES];
-    if (!report)
-        return CF_EOVERFLOW;
-    describe_section(kernel, param, args, section, sizeof section, values);
-    return cf__fail(CF_EOVERFLOW, "%s: %s has more than 2^63 - 1 bytes%s%s", kernel->function, section,
-                    *values ? " with " : "", values);
+    char section[SECTION], values[CF__VALUES];
+    describe_section(of, param, section, sizeof section, values);
+    return cf__fail(CF_EOVERFLOW, "%s: %s has more than 2^63 - 1 bytes%s", of->kernel->function, section, values);
 }
 
 /* Reports rows that are longer than the distance between them in memory, which is the pitch, or the extent if there is
  * no pitch. */
-static int fail_short_pitch(const cf_kernel *kernel, const cf_param *param, uint32_t d, void *const args[],
-                            int64_t pitch, int64_t row, int report)
+static int fail_short_pitch(const struct cf__operands *of, const cf_param *param, uint32_t d, int64_t pitch,
+                            int64_t row)
 {
-    char values[VALUES];
-    if (!report)
-        return CF_EINVAL;
-    struct dimension of = get_dimension(param, d);
-    const cf_expr *exprs[] = {of.pitch, of.lower, of.extent};
-    cf__describe_values(kernel, exprs, 3, args, values, sizeof values);
-    const char *with = *values ? " with " : "";
-    if (of.pitch->ops)
-        return cf__fail(CF_EINVAL, "%s: pitch(%s: %s) is %" PRId64 ", shorter than its row of %" PRId64 "%s%s",
-                        kernel->function, param->name, of.pitch->text, pitch, row, with, values);
-    return cf__fail(CF_EINVAL, "%s: %s[%s:%s] reaches to %" PRId64 " in rows of %" PRId64 ", since it has no pitch%s%s",
-                    kernel->function, param->name, of.lower->text, of.extent->text, row, pitch, with, values);
+    char values[CF__VALUES];
+    struct dimension dimension = get_dimension(param, d);
+    const cf_expr *exprs[] = {dimension.pitch, dimension.lower, dimension.extent};
+    cf__describe_values(of, exprs, 3, values, sizeof values);
+    if (dimension.pitch->ops)
+        return cf__fail(CF_EINVAL, "%s: pitch(%s: %s) is %" PRId64 ", shorter than its row of %" PRId64 "%s",
+                        of->kernel->function, param->name, dimension.pitch->text, pitch, row, values);
+    return cf__fail(CF_EINVAL, "%s: %s[%s:%s] reaches to %" PRId64 " in rows of %" PRId64 ", since it has no pitch%s",
+                    of->kernel->function, param->name, dimension.lower->text, dimension.extent->text, row, pitch,
+                    values);
 }
 
 /* ---- Evaluation ---- */
 
-/* Evaluates an expression of a dimension, and fails if it is negative. Messages surround the expression with `what`,
- * `name`, `between` and `end`. */
-static int evaluate_size(const cf_kernel *kernel, const cf_expr *expr, const char *what, const char *name,
-                         const char *between, const char *end, void *const args[], int64_t *value, int report)
-{
-    int status = cf__evaluate(kernel, expr, args, value);
-    if (status == CF_OK && *value >= 0)
-        return CF_OK;
-    if (!report)
-        return status == CF_OK ? CF_EINVAL : status;
-    char values[VALUES];
-    cf__describe_values(kernel, &expr, 1, args, values, sizeof values);
-    return cf__fail(status == CF_OK ? CF_EINVAL : status, "%s: %s%s%s%s%s %s%s%s", kernel->function, what, name,
-                    between, expr->text, end, status == CF_OK ? "is negative" : "overflows or divides by 0",
-                    *values ? " with " : "", values);
-}
-
 /* Evaluates extent, lower bound and pitch of one dimension; `end` is the first index after the section. */
-static int evaluate_dimension(const cf_kernel *kernel, const cf_param *param, uint32_t d, void *const args[],
-                              cf_section *section, int64_t *pitch, int64_t *end, int report)
+static int evaluate_dimension(const struct cf__operands *of, const cf_param *param, uint32_t d, cf_section *section,
+                              int64_t *pitch, int64_t *end)
 {
+    const struct dimension dimension = get_dimension(param, d);
     int64_t *extent = &section->extents[d], *lower = &section->lowers[d];
-    int status = evaluate_size(kernel, &param->extents[d], "the extent ", param->name, "[", "]", args, extent, report);
+    int status = cf__evaluate_size(of, dimension.extent, "the extent ", param->name, "[", "]", extent);
     *lower = 0;
-    if (status == CF_OK && param->lowers && param->lowers[d].ops)
-        status =
-            evaluate_size(kernel, &param->lowers[d], "the lower bound ", param->name, "[", ":]", args, lower, report);
+    if (status == CF_OK && dimension.lower->ops)
+        status = cf__evaluate_size(of, dimension.lower, "the lower bound ", param->name, "[", ":]", lower);
     *pitch = *extent;
-    if (status == CF_OK && d > 0 && param->pitches && param->pitches[d].ops)
-        status = evaluate_size(kernel, &param->pitches[d], "pitch(", param->name, ": ", ")", args, pitch, report);
+    if (status == CF_OK && d > 0 && dimension.pitch->ops)
+        status = cf__evaluate_size(of, dimension.pitch, "pitch(", param->name, ": ", ")", pitch);
     if (status != CF_OK)
         return status;
     if (__builtin_add_overflow(*lower, *extent, end))
-        return fail_too_large(kernel, param, args, report);
-    if (d > 0 && *extent > 0 && *end > *pitch)
-        return fail_short_pitch(kernel, param, d, args, *pitch, *end, report);
-    return CF_OK;
+        return fail_too_large(of, param);
+    return d > 0 && *extent > 0 && *end > *pitch ? fail_short_pitch(of, param, d, *pitch, *end) : CF_OK;
 }
 
 /* Evaluates an extent, with a fast path for the most common kind, a single int64_t parameter. */
-static int evaluate_extent(const cf_kernel *kernel, const cf_expr *expr, void *const args[], int64_t *value)
+static int evaluate_extent(const struct cf__operands *of, const cf_expr *expr, int64_t *value)
 {
     const cf_op *ops = expr->ops;
-    if (!ops || ops[0].code != CF_OP_PARAM || ops[1].code != CF_OP_END || kernel->params[ops[0].operand].type != CF_I64)
-        return cf__evaluate(kernel, expr, args, value);
-    memcpy(value, args[ops[0].operand], sizeof *value);
+    if (!ops || ops[0].code != CF_OP_PARAM || ops[1].code != CF_OP_END ||
+        of->kernel->params[ops[0].operand].type != CF_I64)
+        return cf__evaluate(of, expr, value);
+    memcpy(value, of->args[ops[0].operand], sizeof *value);
     return CF_OK;
 }
 
 /* Measures an array with one dimension and no lower bound, which is the most common kind. Returns 0 for all other
  * arrays and for errors; the caller then calls measure_any(). */
-static inline int measure_plain(const cf_kernel *kernel, const cf_param *param, void *const args[], cf_section *section)
+static inline int measure_plain(const struct cf__operands *of, const cf_param *param, cf_section *section)
 {
     int64_t count, span;
     if (param->ndims != 1 || (param->lowers && param->lowers[0].ops) ||
-        evaluate_extent(kernel, &param->extents[0], args, &count) != CF_OK || count < 0 ||
+        evaluate_extent(of, &param->extents[0], &count) != CF_OK || count < 0 ||
         __builtin_mul_overflow(count, (int64_t)param->bytes, &span))
         return 0;
     section->count = section->extents[0] = count;
@@ -150,19 +128,18 @@ static inline int measure_plain(const cf_kernel *kernel, const cf_param *param, 
 }
 
 /* Measures any array. Not inlined, so that plain arrays do not pay for its registers and stack. */
-__attribute__((noinline)) static int measure_any(const cf_kernel *kernel, const cf_param *param, void *const args[],
-                                                 cf_section *section, int report)
+__attribute__((noinline)) static int measure_any(const struct cf__operands *of, const cf_param *param,
+                                                 cf_section *section)
 {
     int64_t stride = param->bytes, count = 1, first = 0, last = 0;
     int overflow = 0, empty = 0;
     if (param->ndims > CF_ARRAY_DIMS)
-        return !report ? CF_EINVAL
-                       : cf__fail(CF_EINVAL, "%s: %s has %" PRIu32 " dimensions, and an array has at most %d",
-                                  kernel->function, param->name, param->ndims, CF_ARRAY_DIMS);
+        return cf__fail(CF_EINVAL, "%s: %s has %" PRIu32 " dimensions, and an array has at most %d",
+                        of->kernel->function, param->name, param->ndims, CF_ARRAY_DIMS);
     section->ndims = param->ndims;
     for (uint32_t d = param->ndims; d-- > 0;) {
         int64_t pitch, end, step;
-        int status = evaluate_dimension(kernel, param, d, args, section, &pitch, &end, report);
+        int status = evaluate_dimension(of, param, d, section, &pitch, &end);
         if (status != CF_OK)
             return status;
         section->strides[d] = (size_t)stride;
@@ -184,17 +161,18 @@ __attribute__((noinline)) static int measure_any(const cf_kernel *kernel, const 
         return CF_OK;
     }
     if (overflow)
-        return fail_too_large(kernel, param, args, report);
+        return fail_too_large(of, param);
     section->count = count;
     section->offset = (size_t)first;
     section->span = (size_t)(last - first);
     return CF_OK;
 }
 
-int cf__section_measure(const cf_kernel *kernel, uint32_t i, void *const args[], cf_section *section, int report)
+int cf__section_measure(const cf_kernel *kernel, uint32_t i, void *const args[], cf_section *section)
 {
+    const struct cf__operands of = {kernel, args};
     const cf_param *param = &kernel->params[i];
-    return measure_plain(kernel, param, args, section) ? CF_OK : measure_any(kernel, param, args, section, report);
+    return measure_plain(&of, param, section) ? CF_OK : measure_any(&of, param, section);
 }
 
 int cf_kernel_section(const cf_kernel *kernel, uint32_t param, void *const args[], cf_section *section)
@@ -207,46 +185,41 @@ int cf_kernel_section(const cf_kernel *kernel, uint32_t param, void *const args[
     if (param >= kernel->nparams || kernel->params[param].direction == CF_VALUE)
         return cf__fail(CF_EINVAL, "cf_kernel_section: parameter number %" PRIu32 " of %s is no array", param,
                         kernel->function);
-    return cf__section_measure(kernel, param, args, section, 1);
+    return cf__section_measure(kernel, param, args, section);
 }
 
 /* ---- zero(...) ---- */
 
 /* Reports a zero(...) that reaches beyond the array's section. */
-static int fail_outside(const cf_kernel *kernel, const cf_zero *zero, void *const args[], int64_t lower, int64_t extent,
-                        int report)
+static int fail_outside(const struct cf__operands *of, const cf_zero *zero, int64_t lower, int64_t extent)
 {
-    const cf_param *param = &kernel->params[zero->array];
-    char section[VALUES], values[VALUES];
-    const struct dimension of = get_dimension(param, 0);
-    const cf_expr *exprs[] = {&zero->lower, &zero->extent, of.lower, of.extent};
+    const cf_param *param = &of->kernel->params[zero->array];
+    char section[SECTION], values[CF__VALUES];
+    const struct dimension first = get_dimension(param, 0);
+    const cf_expr *exprs[] = {&zero->lower, &zero->extent, first.lower, first.extent};
     const int has_lower = zero->lower.ops != NULL;
-    if (!report)
-        return CF_EINVAL;
-    describe_section(kernel, param, args, section, sizeof section, values);
-    cf__describe_values(kernel, exprs, 4, args, values, sizeof values);
-    return cf__fail(CF_EINVAL, "%s: zero(%s[%s%s%s]) is [%" PRId64 ":%" PRId64 "], which is not all in %s%s%s",
-                    kernel->function, param->name, has_lower ? zero->lower.text : "", has_lower ? ":" : "",
-                    zero->extent.text, lower, extent, section, *values ? " with " : "", values);
+    describe_section(of, param, section, sizeof section, values);
+    cf__describe_values(of, exprs, 4, values, sizeof values);
+    return cf__fail(CF_EINVAL, "%s: zero(%s[%s%s%s]) is [%" PRId64 ":%" PRId64 "], which is not all in %s%s",
+                    of->kernel->function, param->name, has_lower ? zero->lower.text : "", has_lower ? ":" : "",
+                    zero->extent.text, lower, extent, section, values);
 }
 
-int cf__section_zero(const cf_kernel *kernel, const cf_zero *zero, void *const args[], size_t *offset, size_t *bytes,
-                     int report)
+int cf__section_zero(const struct cf__operands *of, const cf_zero *zero, size_t *offset, size_t *bytes)
 {
-    const cf_param *param = &kernel->params[zero->array];
+    const cf_param *param = &of->kernel->params[zero->array];
     cf_section section;
     int64_t extent, lower = 0;
-    int status = cf__section_measure(kernel, zero->array, args, &section, report);
+    int status = cf__section_measure(of->kernel, zero->array, of->args, &section);
     if (status != CF_OK)
         return status;
     *offset = section.offset;
     *bytes = section.count ? section.span : 0;
     if (!zero->extent.ops)
         return CF_OK;
-    status = evaluate_size(kernel, &zero->extent, "the extent zero(", param->name, "[", "])", args, &extent, report);
+    status = cf__evaluate_size(of, &zero->extent, "the extent zero(", param->name, "[", "])", &extent);
     if (status == CF_OK && zero->lower.ops)
-        status =
-            evaluate_size(kernel, &zero->lower, "the lower bound zero(", param->name, "[", ":])", args, &lower, report);
+        status = cf__evaluate_size(of, &zero->lower, "the lower bound zero(", param->name, "[", ":])", &lower);
     if (status != CF_OK)
         return status;
     *bytes = 0;
@@ -254,7 +227,7 @@ int cf__section_zero(const cf_kernel *kernel, const cf_zero *zero, void *const a
         return CF_OK;
     if (!section.count || extent > section.extents[0] || lower < section.lowers[0] ||
         lower - section.lowers[0] > section.extents[0] - extent)
-        return fail_outside(kernel, zero, args, lower, extent, report);
+        return fail_outside(of, zero, lower, extent);
     *offset = (size_t)lower * param->bytes;
     *bytes = (size_t)extent * param->bytes;
     return CF_OK;

@@ -195,7 +195,7 @@ static inline const char *compare_once(struct compare *of, int *is_fast)
     cf_launch_size size;
     cf_launch_size expected;
     memset(&size, 0xa5, sizeof size);
-    int status = cf__model_size(kernel, of->args, 0, &expected, 1);
+    int status = cf__model_size(kernel, of->args, 0, &expected);
     int is_good = status == CF_OK && !cf__size_is_empty(&expected);
     const unsigned int failures = cf__error_count();
     if (!kernel->enqueue && cf__model_interpret(kernel, of->args, &size) != is_good)
@@ -223,13 +223,14 @@ static inline int compare_kernel(struct compare *of, const cf_kernel *kernel, in
         fast += is_fast;
         if (!what)
             continue;
-        size_t used = (size_t)snprintf(wrong, room, "trial %d of %s gives %s (%s); it has ", i, kernel->name, what,
-                                       cf_last_error());
+        size_t used =
+            (size_t)snprintf(wrong, room, "trial %d of %s gives %s (%s)", i, kernel->name, what, cf_last_error());
         int is_any_null = 0;
         for (uint32_t p = 0; p < kernel->nparams; p++)
             is_any_null |= !of->args[p] && kernel->params[p].direction != CF_SCRATCH;
         if (!is_any_null && used < room)
-            cf__describe_values(kernel, of->exprs, of->nexprs, of->args, wrong + used, room - used);
+            cf__describe_values(&(struct cf__operands){kernel, of->args}, of->exprs, of->nexprs, wrong + used,
+                                room - used);
         return -1;
     }
     return fast;

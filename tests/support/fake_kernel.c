@@ -404,7 +404,7 @@ static int translate(CUcontext context, const cf_kernel *kernel, uint32_t i, voi
     cf_section section = {.count = 1};
     const cf_param *param = &kernel->params[i];
     if (param->direction == CF_VALUE || (param->direction == CF_POINTER && !*value) ||
-        (cf__is_array(param) && cf__section_measure(kernel, i, args, &section, 1) == CF_OK && !section.count))
+        (cf__is_array(param) && cf__section_measure(kernel, i, args, &section) == CF_OK && !section.count))
         return 1;
     char *first = fake_reach_from(context, *value + section.offset);
     *value = (uintptr_t)first - section.offset;

@@ -500,7 +500,7 @@ TEST_WITH(wrong_arguments_are_reported_with_and_without_tuning, set_up, tear_dow
     assert_int_equal(cf_tuning_class(kernel_of("which_i32"), NULL, &found), CF_EINVAL);
     void *const without[] = {&pointer, NULL};
     assert_int_equal(cf_tuning_class(kernel_of("which_i32"), without, &found), CF_EINVAL);
-    assert_string_equal(cf_last_error(), "cf_tuning_class: the argument for n is NULL, and not a pointer to one");
+    assert_string_equal(cf_last_error(), "tuning_which_i32: the argument for n is NULL, and not a pointer to one");
     assert_ok(cf_tuning_class(kernel_of("which_i32"), none, &found)); /* the contents of arrays are not read */
     assert_int_equal(found, 10);
     assert_int_equal(cf_tuning_variant(NULL, 1, &variant), CF_EINVAL);

@@ -66,7 +66,7 @@ static void expect(const cf_op *ops, int64_t value)
 {
     const cf_expr expr = {"expression", ops};
     int64_t result = 0x5a5a5a5a5a5a5a5a;
-    assert_ok(cf__evaluate(&kernel, &expr, args, &result));
+    assert_ok(cf__evaluate(&(struct cf__operands){&kernel, args}, &expr, &result));
     assert_int_equal(result, value);
 }
 
@@ -74,7 +74,7 @@ static void expect_overflow(const cf_op *ops)
 {
     const cf_expr expr = {"expression", ops};
     int64_t result = 0x5a5a5a5a5a5a5a5a;
-    assert_int_equal(cf__evaluate(&kernel, &expr, args, &result), CF_EOVERFLOW);
+    assert_int_equal(cf__evaluate(&(struct cf__operands){&kernel, args}, &expr, &result), CF_EOVERFLOW);
     assert_int_equal(result, 0x5a5a5a5a5a5a5a5a);
 }
 
@@ -517,13 +517,24 @@ TEST_WITH(evaluate_real_of_what_is_no_number_is_invalid, clear_values, NULL)
 
 /* ---- Descriptions ---- */
 
+/* Compares a description with the values that it names, if there are any. */
+static void expect_values(const char *got, const char *named)
+{
+    static const char with[] = " with ";
+    if (*named) {
+        assert_memory_equal(got, with, sizeof with - 1);
+        got += sizeof with - 1;
+    }
+    assert_string_equal(got, named);
+}
+
 static void expect_description(const cf_op *ops, const char *text)
 {
     const cf_expr expr = {"expression", ops}, *exprs[] = {&expr};
     char got[160];
     memset(got, 'x', sizeof got);
-    cf__describe_values(&kernel, exprs, 1, args, got, sizeof got);
-    assert_string_equal(got, text);
+    cf__describe_values(&(struct cf__operands){&kernel, args}, exprs, 1, got, sizeof got);
+    expect_values(got, text);
 }
 
 TEST_WITH(describe_parameters_are_named_once_in_order, clear_values, NULL)
@@ -549,14 +560,14 @@ TEST_WITH(describe_short_buffer_is_cut, clear_values, NULL)
 {
     const cf_expr expr = {"expression", OPS(PARAM(CF_I8), PARAM(CF_I16), OP(ADD), PARAM(CF_I32), OP(ADD))};
     const cf_expr *const exprs[] = {&expr};
-    static const char whole[] = "i8 = 12, i16 = -345, i32 = 6789";
+    static const char whole[] = " with i8 = 12, i16 = -345, i32 = 6789";
     values.i8 = 12;
     values.i16 = -345;
     values.i32 = 6789;
     for (size_t size = 1; size < sizeof whole + 4; size++) {
         char got[sizeof whole + 8];
         memset(got, 'x', sizeof got);
-        cf__describe_values(&kernel, exprs, 1, args, got, size);
+        cf__describe_values(&(struct cf__operands){&kernel, args}, exprs, 1, got, size);
         size_t length = size < sizeof whole ? size - 1 : sizeof whole - 1;
         assert_int_equal(strlen(got), length);
         assert_memory_equal(got, whole, length);
@@ -569,8 +580,8 @@ static void expect_members(const char *text, const cf_op *ops, const char *descr
 {
     const cf_expr expr = {text, ops}, *exprs[] = {&expr};
     char got[160];
-    cf__describe_values(&grid_kernel, exprs, 1, grid_args, got, sizeof got);
-    assert_string_equal(got, description);
+    cf__describe_values(&(struct cf__operands){&grid_kernel, grid_args}, exprs, 1, got, sizeof got);
+    expect_values(got, description);
 }
 
 TEST_WITH(describe_members_are_spelt_as_in_the_text, clear_values, NULL)
@@ -613,10 +624,10 @@ TEST_WITH(describe_several_expressions_names_values_once, clear_values, NULL)
     values.i8 = 1;
     values.i16 = 2;
     values.i32 = 3;
-    cf__describe_values(&kernel, exprs, 5, args, got, sizeof got);
-    assert_string_equal(got, "i8 = 1, i16 = 2, i32 = 3");
-    cf__describe_values(&kernel, exprs, 1, args, got, sizeof got);
-    assert_string_equal(got, "");
+    cf__describe_values(&(struct cf__operands){&kernel, args}, exprs, 5, got, sizeof got);
+    expect_values(got, "i8 = 1, i16 = 2, i32 = 3");
+    cf__describe_values(&(struct cf__operands){&kernel, args}, exprs, 1, got, sizeof got);
+    expect_values(got, "");
 }
 
 /* ---- cf_kernel_evaluate() ---- */

@@ -155,10 +155,10 @@ TEST_WITH(signature_expressions_are_those_of_annotations, NULL, tear_down)
                  expressions[i].text);
         expect_read(text);
         assert_string_equal(kernel.params[0].extents[0].text, expressions[i].text);
-        int status = cf__evaluate(&kernel, &kernel.params[0].extents[0], args, &value);
+        int status = cf__evaluate(&(struct cf__operands){&kernel, args}, &kernel.params[0].extents[0], &value);
         if (value != expressions[i].value || status != (value == OVERFLOWS ? CF_EOVERFLOW : CF_OK))
             fail_msg("%s: status %d, value %lld", expressions[i].text, status, (long long)value);
-        assert_int_equal(cf__evaluate(&kernel, &kernel.launch.grid[0], args, &value), status);
+        assert_int_equal(cf__evaluate(&(struct cf__operands){&kernel, args}, &kernel.launch.grid[0], &value), status);
     }
 }
 
@@ -168,7 +168,7 @@ static void expect_result(const cf_expr *expr, const char *text, int64_t expecte
     int32_t n = 10;
     void *const args[] = {&n};
     assert_string_equal(expr->text, text);
-    assert_ok(cf__evaluate(&kernel, expr, args, &value));
+    assert_ok(cf__evaluate(&(struct cf__operands){&kernel, args}, expr, &value));
     assert_int_equal(value, expected);
 }
 
@@ -204,12 +204,12 @@ TEST_WITH(signature_checks_are_read, NULL, tear_down)
     float a = 0.25f;
     double d = 2, value = -1;
     void *const args[] = {&n, &a, &d};
-    assert_ok(cf__evaluate_real(&kernel, &kernel.checks[1].condition, args, &value));
+    assert_ok(cf__evaluate_real(&(struct cf__operands){&kernel, args}, &kernel.checks[1].condition, &value));
     assert_true(value == 1);
     d = 4;
-    assert_ok(cf__evaluate_real(&kernel, &kernel.checks[1].condition, args, &value));
+    assert_ok(cf__evaluate_real(&(struct cf__operands){&kernel, args}, &kernel.checks[1].condition, &value));
     assert_true(value == 0);
-    assert_ok(cf__evaluate_real(&kernel, &kernel.checks[2].condition, args, &value));
+    assert_ok(cf__evaluate_real(&(struct cf__operands){&kernel, args}, &kernel.checks[2].condition, &value));
     assert_true(value == 1);
 }
 
@@ -222,7 +222,7 @@ TEST_WITH(signature_real_numbers_have_the_values_of_c, NULL, tear_down)
         for (size_t k = 0; k < 4; k++) {
             double d = numbers[k], value = -1;
             void *const args[] = {&d};
-            assert_ok(cf__evaluate_real(&kernel, &kernel.checks[i].condition, args, &value));
+            assert_ok(cf__evaluate_real(&(struct cf__operands){&kernel, args}, &kernel.checks[i].condition, &value));
             assert_true(value == (i == k));
         }
 }
