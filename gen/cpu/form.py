@@ -384,6 +384,9 @@ def _find_rewriter(kernel, declarations, blocks, sizes, values):
         raise Refused(token, HIDDEN)
     has_warps = _has_rows_of_warps(kernel, sizes)
     rows = find_rows(kernel, declarations, *values) if values[1] and sizes and blocks and not has_warps else None
+    of_warp = _try_form(kernel, declarations, blocks, sizes, True, values[0]) if has_warps else None
+    if isinstance(of_warp, Rewriter):
+        return of_warp
     found = [_try_form(kernel, declarations, blocks, sizes, False, values[0])] if rows is None or \
         _has_whole_warps(kernel, sizes) else []
     # Sections, in which each warp runs on its own, are better than rows in which all warps exchange values at once.
@@ -393,24 +396,9 @@ def _find_rewriter(kernel, declarations, blocks, sizes, values):
         if isinstance(of_rows, Rewriter):
             return of_rows
     found = found or [_try_form(kernel, declarations, blocks, sizes, False, values[0])]
-    if has_warps:
-        found.append(_try_form(kernel, declarations, blocks, sizes, True, values[0]))
-    of_block, of_warp = found[0], found[-1]
-    # A loop over all threads of a block hides the latency of shuffles, which go through memory. A loop over a warp's
-    # lanes may stand within more loops, and contains fewer conditions.
-    if isinstance(of_warp, Rewriter) and (isinstance(of_block, Refused) or _is_better(of_warp.layout, of_block.layout)):
-        return of_warp
-    if isinstance(of_block, Refused):
-        raise of_block
-    return of_block
-
-
-def _is_better(of_warp, of_block):
-    """True if the Layout of a warp is better than that of a block: its regions are in more loops or under fewer
-    conditions, or all of its shuffles take the same other argument in all lanes."""
-    conditions = [sum(len(r.guards) for r in layout.regions if r.exchanges) for layout in (of_warp, of_block)]
-    return bool(of_warp.loops.keys() - of_block.loops.keys()) or conditions[0] < conditions[1] or all(
-        not e.is_shuffle or e.is_once or e.is_shift for region in of_warp.regions for e in region.exchanges)
+    if isinstance(found[0], Refused):
+        raise found[0]
+    return found[0]
 
 
 def _try_form(kernel, declarations, blocks, sizes, of_warps, value):
@@ -419,13 +407,12 @@ def _try_form(kernel, declarations, blocks, sizes, of_warps, value):
     unified = unify(kernel, declarations)
     renamed = rename_values(unified, [unified if d is kernel else d for d in declarations])
     # Optional divisions, at a condition or a loop, may need to keep a value that cannot be kept: other trials follow.
-    may_have_sections = not (NAMES.isdisjoint(t.text for t in kernel.body) or _has_rows_of_warps(kernel, sizes))
-    for has_sections, is_coarse in ((True, False), (False, False), (False, True))[not may_have_sections:]:
+    for is_coarse in (False, True):
         for own in {id(k): k for k in (renamed, unified, kernel)}.values():
             try:
                 others = [own if d is kernel else d for d in declarations]
-                found = Rewriter(own, others, blocks, sizes, of_warps, has_sections, is_coarse)
-                return _find_tiled(found, own, others, blocks, sizes, (has_sections, is_coarse), value) or found
+                found = Rewriter(own, others, blocks, sizes, of_warps, is_coarse)
+                return _find_tiled(found, own, others, blocks, sizes, is_coarse, value) or found
             except Refused as reason:
                 refused = reason
             except TokenError as error:
@@ -433,16 +420,16 @@ def _try_form(kernel, declarations, blocks, sizes, of_warps, value):
     return refused
 
 
-def _find_tiled(found, kernel, declarations, blocks, sizes, options, value):
+def _find_tiled(found, kernel, declarations, blocks, sizes, is_coarse, value):
     """Returns the Rewriter of a kernel whose loops over tiles run by rows; None if it has no such loops. `found`: the
-    Rewriter without rows; `options`: its last two arguments; `value`: as in find_rows()."""
+    Rewriter without rows; `is_coarse`: its last argument; `value`: as in find_rows()."""
     is_template = kernel.head[0].text == 'template'
     changed = None if found.of_warps or found.is_mirrored else find_tiles(
         kernel, declarations, found.layout, found.variables, sizes,
         (lambda tokens: evaluate([t.text for t in tokens])) if is_template else value)
     try:
         return changed and Rewriter(changed, [changed if d is kernel else d for d in declarations], blocks, sizes,
-                                    False, *options)
+                                    False, is_coarse)
     except (Refused, TokenError):
         return None
 

@@ -17,8 +17,7 @@ _SHUFFLES = {'__shfl_sync': 'cf__lane_at', '__shfl_up_sync': 'cf__lane_up', '__s
              '__shfl_xor_sync': 'cf__lane_xor'}
 _VOTES = {'__any_sync': 'cf__lanes_any', '__all_sync': 'cf__lanes_all', '__ballot_sync': 'cf__lanes_of',
           '__activemask': 'cf__lanes_of'}
-BLOCK_VOTES = {'__syncthreads_count': 'cf__block_count', '__syncthreads_and': 'cf__block_all',
-               '__syncthreads_or': 'cf__block_any'}
+BLOCK_VOTES = {'__syncthreads_count': '', '__syncthreads_and': ' == 0', '__syncthreads_or': ' != 0'}
 _REDUCTIONS = {f'__reduce_{name}_sync': f'cf__lanes_{name}' for name in ('add', 'min', 'max', 'and', 'or', 'xor')}
 _MATCH = '__match_any_sync'
 # The name that blockgroups.py gives to reduce() of a tile. Its arguments: mask, value, operator, size of the tile.
@@ -63,9 +62,10 @@ class Exchange:
         """Returns the text that takes the place of the operation's name, and the range of further tokens that this text
         replaces."""
         thread = '0' if self.is_once else 'cf__t'
+        if self.is_of_block:
+            return f'int(cf__X_{self.at}{BLOCK_VOTES[self.name]}', (self.at + 1, self.end)
         if self.is_vote:
-            name = _VOTES.get(self.name) or BLOCK_VOTES[self.name]
-            return f'{name}({self._values}, {thread}', (self.at + 1, self.end)
+            return f'{_VOTES[self.name]}({self._values}, {thread}', (self.at + 1, self.end)
         if self.name == _MATCH:
             return f'cf__lanes_{self.slot}.cf__masks[{thread}]', (self.at + 1, self.end + 1)
         if self.is_shift or not self.is_shuffle:
@@ -80,16 +80,15 @@ class Exchange:
         is_noted = self.mask is not None or self.is_combined or self.may_be_empty or \
             bool(lacks[0]) and not self.is_activemask
         check = '' if self.is_activemask else lacks[0] or lacks[1] * (self.mask is not None)
-        clear = f'cf__lanes_{self.slot}.cf__clear(cf__X_{self.at}, cf__scope, cf__span, cf__y, cf__z); ' * (
-            clears and 'cf__span' in rows and 'CF__LINES' not in rows and not self.is_of_block)
-        return (f'{self._declare(load, spell(*self.operand), clears, bool(clear), is_noted)}{rows}{clear}{enter}'
+        return (f'{self._declare(load, spell(*self.operand), clears, is_noted)}{rows}{enter}'
                 f'{{ {self._store(spell, is_noted, ended)} }} {end} {self._finish(check, spell)}')
 
-    def _declare(self, load, operand, clears, in_rows, notes):
+    def _declare(self, load, operand, clears, notes):
         """Returns the declaration of the memory for the operands, whose type is that of the shuffle's result. `load`
-        declares the variables of `operand`. `clears`: some lanes may store none; `in_rows`: each row clears its part;
-        `notes`: threads note their masks."""
+        declares the variables of `operand`. `clears`: some lanes may store none; `notes`: threads note their masks."""
         text, kind = '', 'int'
+        if self.is_of_block:
+            return f'int cf__X_{self.at} = 0; '
         if not self.is_vote:
             kind = f'cf__S_{self.at}'
             value = f'{self.name}(0u, {operand}, 0)' if self.is_shuffle else \
@@ -98,7 +97,7 @@ class Exchange:
             text = (f'auto cf__F_{self.at} = [&] {{ CF__FIRST {load} return {value}; }}; '
                     f'typedef decltype(cf__F_{self.at}()) {kind}; ')
         return text + (f'{kind} *const cf__X_{self.at} = cf__lanes_{self.slot}.cf__of<{kind}>(cf__scope, '
-                       f'{str(clears).lower()}, {str(in_rows).lower()}, {str(notes).lower()}); ')
+                       f'{str(clears).lower()}, {str(notes).lower()}); ')
 
     def _store(self, spell, is_noted, ended):
         """Returns the statements by which a thread stores its operand, and, if `is_noted`, its mask."""
@@ -109,7 +108,8 @@ class Exchange:
         if self.is_vote:
             negated = '!' * (self.name in ('__all_sync', '__syncthreads_and'))
             given = f'{ended} ? 0 : {negated}cf__given' if ended else f'{negated}cf__given'
-            return f'{note}const int cf__given = {operand}; cf__X_{self.at}[cf__t] = {given};'
+            place = f'cf__X_{self.at} +=' if self.is_of_block else f'cf__X_{self.at}[cf__t] ='
+            return f"{note}const int cf__given = {operand}; {place} {given}{' != 0' * self.is_of_block};"
         if ended:
             return f'{note}cf__give(cf__X_{self.at}[cf__t], {operand}, {ended});'
         return f'{note}cf__X_{self.at}[cf__t] = {operand};'
@@ -126,9 +126,8 @@ class Exchange:
             name, operator = _REDUCTIONS.get(self.name, 'cf__lanes_match'), ''
             if self.name == _REDUCE:
                 name, operator = f'cf__lanes_reduce<{spell(*self.others[1])}>', f', {spell(*self.others[0])}'
-            return f'{text}{name}(cf__scope, cf__X_{self.at}, cf__lanes_{self.slot}.cf__masks{operator}); '
-        name = 'cf__count_of_block' if self.is_of_block else 'cf__count_votes'
-        return text + f'{name}(cf__scope, cf__X_{self.at}); ' * self.is_vote
+            return f'{text}{name}(cf__X_{self.at}, cf__lanes_{self.slot}.cf__masks{operator}); '
+        return text + f'cf__count_votes(cf__X_{self.at}); ' * (self.is_vote and not self.is_of_block)
 
 
 class Calls:

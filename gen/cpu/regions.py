@@ -47,10 +47,10 @@ _MOST_IN_PARTS = 64
 
 class Rewriter(SectionText, EndsText, QuotientText):
     """Writes the new text of one kernel. `kernel`: the kernel with inlined calls; `sizes`: threads of a block along
-    each axis, 0 or () if unknown; `of_warps`: the text runs a warp instead of a block; `has_sections`: warps may run
-    parts of the code one by one; `is_coarse`: regions end only at barriers and operations of warps."""
+    each axis, 0 or () if unknown; `of_warps`: the text runs a warp instead of a block; `is_coarse`: regions end
+    only at barriers and operations of warps."""
 
-    def __init__(self, kernel, declarations, blocks, sizes, of_warps, has_sections, is_coarse):
+    def __init__(self, kernel, declarations, blocks, sizes, of_warps, is_coarse):
         self._sizes, self.of_warps, self._row = sizes, of_warps, '' if of_warps else spell_row(kernel, sizes)
         self.kernel, self._tokens, self._is_numeric = kernel, kernel.body, False
         self._shape = Shape(sizes, blocks)
@@ -66,7 +66,7 @@ class Rewriter(SectionText, EndsText, QuotientText):
         check_names(kernel, self._of, self._meanings)
         self._layout = Layout(kernel, statements, self._variables, self._meanings, self._indices.is_global, of_warps,
                               is_coarse, self._row, not (of_warps or kernel.row or self._indices.are_all()),
-                              has_sections, self._shape)
+                              self._shape)
         self.has_loops_around, self.layout = self._layout.has_loops_around, self._layout
         self.variables = self._variables
         self.is_mirrored = reads_elsewhere(kernel, declarations, self._indices.helpers_left())
@@ -353,7 +353,7 @@ class Rewriter(SectionText, EndsText, QuotientText):
                          not is_of_warp(v)):
             if variable in self._again:
                 types = ' '.join(t.text for t in variable.types)
-                place = 'cf__x' if self._layout.warps is None else 'cf__t'
+                place = 'cf__t' if self._shape.has_lines and self._layout.warps is not None else 'cf__x'
                 value = spell_step(strides[variable], checks, self._spell, place) if variable in strides else \
                     self._layout.spell_number(variable) or checks.wrap(variable, spell(*variable.value))
                 text, added = (text + added, '') if variable in strides else (text, added)
@@ -403,7 +403,7 @@ class Rewriter(SectionText, EndsText, QuotientText):
                     region.begin, region.end)
         if is_blend:
             enter, bounds, ask = self._enter(False), '', None
-            guards = [f"{'!' * g.is_negated}({self._spell(*g.place)})" for g in region.guards]
+            guards = self._spell_guards(region)
         ask = None if is_masked or self.is_mirrored or region.exchanges or region.has_return else ask
         conditions = ''.join(f"if ({'cf__piece.cf__is_inside || ' * bool(ask)}{condition}) " for condition in guards)
         if (has_choices := bool((self._choices[region] or ask) and not is_blend)) and not bounds:
@@ -413,7 +413,7 @@ class Rewriter(SectionText, EndsText, QuotientText):
         if in_warp and self._shape.is_whole and not (rows or bounds) and not region.has_return and \
                 region.end - region.begin < _MOST_IN_PARTS:
             bounds, row = 'CF__PARTS ', 'CF__PART'
-        exchanges = self._write_exchanges(region, is_masked, f'{rows}{bounds}', row, conditions, close)
+        exchanges = self._write_exchanges(region, is_masked, rows, bounds, row, conditions, close)
         if region.is_once:
             return self._put_before(region.begin, exchanges)
         if not (in_warp or region.exchanges or region.has_return):
@@ -439,28 +439,6 @@ class Rewriter(SectionText, EndsText, QuotientText):
         # Compilers vectorize a store that each lane makes. It has to stand in the scope of the region's own variables.
         store = f' }}{store}' if is_blend and own.isdisjoint(kept) else f'{store} }}'
         self._put_after(region.end - 1, f'{store}{label} }}{close}{self._advances.get(region, "")}')
-
-    def _write_exchanges(self, region, is_masked, rows, row, conditions, close):
-        """Returns the loops in which threads store their operands of exchanges, and replaces the calls by reads of the
-        results. The last four arguments are parts of the region's loop."""
-        text = self._meet * bool(region.exchanges and not region.guards)
-        lacks = self._lacks if self._lacks and region.guards else '', self._no_lacks
-        for exchange in region.exchanges:
-            call, replaced = exchange.result()
-            word = self._spelled.get(id(self._tokens[exchange.at]), exchange.name)
-            self._text[exchange.at] = word[:len(word) - len(exchange.name)] + call
-            self._replaced.update((at, exchange.given[0][0]) for at in range(*replaced))
-            places = [*exchange.given, *(g.place for g in region.guards)]
-            load = self._load(self._needed({self._of[at] for place in places for at in range(*place)
-                                            if at in self._of and self._of[at].is_block}), None)
-            hint = 'CF__INDEPENDENT' if all(self._is_independent(*p) for p in exchange.given) else 'CF__VECTORIZE'
-            # All lanes compute the operands that they give, and 0 takes the place of an ended lane's operand.
-            ended = 'cf__ended.cf__has[cf__t]' if is_masked and not region.guards and all(
-                self._layout.may_blend(*place) for place in exchange.given) else ''
-            enter = self._enter(is_masked and not ended)
-            text += exchange.write(rows, f'{hint} {row} {{ {enter}{load}{conditions}', f'}}{close}', load,
-                                   not ended and (is_masked or bool(region.guards)), lacks, self._spell, ended)
-        return text
 
     def _find_lacking(self, is_masked):
         """Notes the checks for lanes that a guard keeps from one operation of their warp, and that reach another one. A

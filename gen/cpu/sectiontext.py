@@ -98,9 +98,38 @@ class SectionText:
                     pending += places_of(variable, self._changes)
         return False
 
+    def _write_exchanges(self, region, is_masked, rows, bounds, row, conditions, close):
+        """Returns the loops in which threads store their operands of exchanges, and replaces the calls by reads of the
+        results. The last four arguments are parts of the region's loop."""
+        text = self._meet * bool(region.exchanges and not region.guards)
+        lacks = self._lacks if self._lacks and region.guards else '', self._no_lacks
+        for exchange in region.exchanges:
+            call, replaced = exchange.result()
+            word = self._spelled.get(id(self._tokens[exchange.at]), exchange.name)
+            self._text[exchange.at] = word[:len(word) - len(exchange.name)] + call
+            self._replaced.update((at, exchange.given[0][0]) for at in range(*replaced))
+            places = [*exchange.given, *(g.place for g in region.guards)]
+            load = self._load(self._needed({self._of[at] for place in places for at in range(*place)
+                                            if at in self._of and self._of[at].is_block}), None)
+            hint = 'CF__INDEPENDENT' if all(self._is_independent(*p) for p in exchange.given) else 'CF__VECTORIZE'
+            # All lanes compute what they give. A lane that has ended or that fails a guard gives 0 instead.
+            fails = ['cf__ended.cf__has[cf__t]'] * is_masked + [f'!{guard}' for guard in self._spell_guards(region)]
+            if fails and all(self._layout.may_blend(*place) for place in places):
+                is_whole = self._layout.warps is not None and self._shape.is_whole and not rows
+                front, loop = ('CF__PARTS ', 'CF__PART') if is_whole else (rows, 'CF__ROW')
+                text += exchange.write(front, f'{hint} {loop} {{ {self._enter(False)}{load}', '}', load, False, lacks,
+                                       self._spell, f"({' || '.join(fails)})")
+                continue
+            text += exchange.write(f'{rows}{bounds}', f'{hint} {row} {{ {self._enter(is_masked)}{load}{conditions}',
+                                   f'}}{close}', load, bool(fails), lacks, self._spell, '')
+        return text
+
+    def _spell_guards(self, region):
+        return [f"{'!' * guard.is_negated}({self._spell(*guard.place)})" for guard in region.guards]
+
     @staticmethod
     def _spell_slots(regions):
-        slots = sorted({e.slot for r in regions for e in r.exchanges})
+        slots = sorted({e.slot for r in regions for e in r.exchanges if not e.is_of_block})
         return ''.join(f'cf__lanes cf__lanes_{slot}; ' for slot in slots)
 
     def _write_section(self, section):

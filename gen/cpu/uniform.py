@@ -7,7 +7,7 @@ threads run; then the search for uniform values starts again."""
 
 from cpu.ends import Ends
 from cpu.innermost import Innermost
-from cpu.lanes import Lanes
+from cpu.lanes import Lanes, NAMES
 from cpu.meanings import NUMBERS
 from cpu.numeric import list_constants
 from cpu.pieces import is_edge, stays_whole
@@ -40,18 +40,18 @@ BARRIER = ['__syncthreads', '(', ')', ';']
 class Layout(Sections, Tiles, Ends):
     """The regions of a kernel. `is_global`: tells if two places enclose the global index along x; `of_warps`: regions
     run a warp instead of a block; `is_coarse`: only barriers and operations of warps divide the kernel; `row`: as in
-    Innermost; `may_test`: blocks can be tested before they run; `has_sections`: warps may run parts of the block one by
-    one; `shape`: the Shape of a block."""
+    Innermost; `may_test`: blocks can be tested before they run; `shape`: the Shape of a block."""
 
     def __init__(self, kernel, statements, variables, meanings, is_global, of_warps, is_coarse, row,
-                 may_test, has_sections, shape):
+                 may_test, shape):
         self._tokens, self._variables, self._meanings = kernel.body, variables, meanings
         self.is_global, self.is_coarse, self._row = is_global, is_coarse, row
         self._may_test, self._lengths = may_test, kernel.tiles
         self.constants = list_constants(kernel)
         tokens = kernel.body
         self.shape = shape
-        warps = Warps(tokens, variables, meanings, is_global, shape) if of_warps or has_sections else None
+        warps = Warps(tokens, variables, meanings, is_global, shape) if of_warps or not NAMES.isdisjoint(
+            t.text for t in tokens) else None
         # `warps` is set only while code of a warp is read; `of_sections` is for sections.
         self.warps, self.of_sections = (warps, None) if of_warps else (None, warps)
         self.varying = {}           # maps a Variable that is not uniform to a name on which its value depends
@@ -80,6 +80,8 @@ class Layout(Sections, Tiles, Ends):
                 self._make_guard(region)
             for exchange in region.exchanges:
                 exchange.is_once = region.is_once
+                if not (of_warps or region.section or exchange.is_of_block):
+                    raise Refused(tokens[exchange.at], 'stands beside a vote of the block')
 
     def _make_guard(self, region):
         """Turns the condition of an `if` that is a whole region into a guard, if the condition reads a bool that is

@@ -178,7 +178,7 @@ static void regions_are_told_from_turns(void **state)
         {"warp_votes", "warps of loops between shuffles", 0, ""},
         {"warp_votes_of_constant", "warps of loops between shuffles", 0, ""},
         {"votes_of_instance_l96", "blocks of loops between barriers", 0, ""},
-        {"warp_scans", "blocks of loops between barriers", 0, ""},
+        {"warp_scans", "warps of loops between shuffles", 0, ""},
         {"moved_by_any", "warps of loops between shuffles", 0, ""},
         {"scanned", "warps of loops between shuffles", 0, ""},
         {"norm_of_tile", "warps of loops between shuffles", 0, ""},
@@ -203,6 +203,8 @@ static void regions_are_told_from_turns(void **state)
         {"guarded_turns", "blocks of fibers: __syncthreads() in line ", 6, " depends on own_index()"},
         {"leaves_turns", "blocks of fibers: if in line ", 7,
          " 'break' from a loop with a barrier depends on threadIdx.x"},
+        {"vote_beside_shuffle_turns", "blocks of fibers: __shfl_xor_sync() in line ", 4,
+         " stands beside a vote of the block"},
     };
     for (size_t k = 0; k < sizeof expected / sizeof *expected; k++) {
         const cf_kernel *kernel = cf_kernel_find(&regions_registry, expected[k].name);

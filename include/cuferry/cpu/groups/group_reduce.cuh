@@ -100,26 +100,24 @@ CF__FN void reduce_store_async(const Group &group, Atomic &&target, T &&value, O
 
 /* Replaces the values of a tile's lanes by the results of reduce() in a region of threads. The mask of a lane that gave
  * no value is 0. */
-template <unsigned int Size, typename Scope, typename T, typename Operator>
-static inline CF__INLINE CF__OF_BLOCK void cf__lanes_reduce(const Scope &scope, T *values, const uint32_t *masks,
-                                                            Operator op)
+template <unsigned int Size, typename T, typename Operator>
+static inline CF__INLINE CF__OF_BLOCK void cf__lanes_reduce(T *values, const uint32_t *masks, Operator op)
 {
     constexpr cf_host_warp_kind kind = cooperative_groups::cf__reduction<T, Operator>::kind;
     if constexpr (kind == CF_HOST_WARP_ADD)
-        cf__lanes_add(scope, values, masks);
+        cf__lanes_add(values, masks);
     else if constexpr (kind != CF_HOST_WARP_SYNC)
-        cf__reduce_lanes(scope, values, masks, op);
+        cf__reduce_lanes(values, masks, op);
     else
-        for (int first = 0; first < cf__threads(scope); first += 32)
-            CF__UNROLL for (unsigned int distance = Size / 2; distance; distance /= 2)
-            {
-                alignas(32) T others[32];
-                for (int t = 0; t < 32; t++)
-                    others[t] = values[first + t];
-                cf__shift_xor(others, (int)distance);
-                for (int t = first; t < first + 32; t++)
-                    values[t] = masks[t] ? op(values[t], others[t - first]) : T();
-            }
+        CF__UNROLL for (unsigned int distance = Size / 2; distance; distance /= 2)
+        {
+            alignas(32) T others[32];
+            for (int t = 0; t < 32; t++)
+                others[t] = values[t];
+            cf__shift_xor(others, (int)distance);
+            for (int t = 0; t < 32; t++)
+                values[t] = masks[t] ? op(values[t], others[t]) : T();
+        }
 }
 
 #endif

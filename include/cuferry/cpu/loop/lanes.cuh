@@ -1,4 +1,4 @@
-/* lanes.cuh - shuffles, votes, reductions and matches of a block's warps in the regions of a kernel. */
+/* lanes.cuh - shuffles, votes, reductions and matches of a warp in the regions of a kernel. */
 #ifndef CUFERRY_CPU_LANES_CUH
 #define CUFERRY_CPU_LANES_CUH
 
@@ -70,20 +70,14 @@ static inline CF__INLINE uint32_t cf__find_lacking(const uint32_t *masks, uint32
     return named & ~given;
 }
 
-/* True if no warp has lanes in two rows. */
-template <typename Scope> static inline CF__INLINE bool cf__has_whole_warps(const Scope &scope)
-{
-    return scope.cf__columns() % 32 == 0;
-}
-
-/* The values that a block's threads give to other lanes of their warps. Memory before and after the values allows reads
- * whose results are not used. */
+/* The values that the lanes of a warp give to one another. Memory before and after the values allows reads whose
+ * results are not used. */
 struct cf__lanes {
     union {
-        alignas(32) uint64_t cf__memory[32 + 1024 + 32];
+        alignas(32) uint64_t cf__memory[32 + 32 + 32];
     };
     union {
-        alignas(32) uint32_t cf__masks[1024];
+        alignas(32) uint32_t cf__masks[32];
     };
 
     CF__INLINE cf__lanes()
@@ -95,30 +89,17 @@ struct cf__lanes {
     }
 
     /* Returns the array of values. A lane that gives no value has 0, as on an H200. `clears`: any lane may give none;
-     * otherwise only lanes after the last thread. `in_rows`: cf__clear() is called for each row. `notes`: threads note
-     * their masks. */
-    template <typename T, typename Scope>
-    CF__INLINE T *cf__of(const Scope &scope, bool clears, bool in_rows, bool notes)
+     * otherwise only lanes after the last thread. `notes`: threads note their masks. */
+    template <typename T, typename Scope> CF__INLINE T *cf__of(const Scope &scope, bool clears, bool notes)
     {
         static_assert(sizeof(T) <= sizeof *cf__memory, "a shuffle of a large type");
         T *const values = reinterpret_cast<T *>(cf__memory) + 32;
-        const int threads = cf__threads(scope), end = (threads + 31) & ~31;
-        const int first = clears && !(in_rows && cf__has_whole_warps(scope)) ? 0 : threads;
-        if (first < end)
-            __builtin_memset(static_cast<void *>(values + first), 0, (end - first) * sizeof(T));
+        const int first = clears ? 0 : cf__threads(scope);
+        if (first < 32)
+            __builtin_memset(static_cast<void *>(values + first), 0, (32 - first) * sizeof(T));
         if (notes)
-            __builtin_memset(cf__masks, 0, end * sizeof *cf__masks);
+            __builtin_memset(cf__masks, 0, sizeof cf__masks);
         return values;
-    }
-
-    /* Sets the values of the warps in a range of a row to 0. Threads of this range read no other values. */
-    template <typename T, typename Scope>
-    static CF__INLINE void cf__clear(T *values, const Scope &scope, const cf__span_of &span, int y, int z)
-    {
-        const int first = span.cf__begin & ~31, end = (span.cf__end + 31) & ~31;
-        if (cf__has_whole_warps(scope) && first < end)
-            __builtin_memset(static_cast<void *>(values + cf__number_of(scope, 0, y, z) + first), 0,
-                             (end - first) * sizeof(T));
     }
 
     template <typename T> CF__INLINE cf__masked<T> cf__by_masks(const T *values) const
@@ -132,32 +113,30 @@ struct cf__lanes {
     template <typename Scope>
     CF__INLINE void cf__check(const Scope &scope, const int *ended, cf__lacking *lacked, bool may_lack, CF__WHERE) const
     {
-        for (int first = 0; first < cf__threads(scope); first += 32) {
-            uint32_t given = 0, any = 0, differ = 0;
-            for (int lane = 0; lane < 32; lane++)
-                any |= cf__masks[first + lane];
-            for (int lane = 0; lane < 32; lane++) {
-                const uint32_t mask = cf__masks[first + lane];
-                given |= (uint32_t)(mask != 0) << lane;
-                differ |= mask ? mask ^ any : 0;
-            }
-            uint32_t left = cf__threads(scope) - first >= 32 ? ~0u : (1u << (cf__threads(scope) - first)) - 1;
-            for (int t = first; ended && t < first + 32 && t < cf__threads(scope); t++)
-                left &= ~((uint32_t)(ended[t] != 0) << (t & 31));
-            /* In most warps, all lanes that give values have the same mask, which names exactly these lanes. */
-            if (!any || (!differ && given == (any & left) && !(lacked && lacked->cf__is_any)))
-                continue;
-            bool fails = false;
-            for (int t = first; lacked && t < first + 32 && t < cf__threads(scope); t++)
-                fails |= cf__masks[t] && lacked->cf__has[cf__place_of(scope) + t];
-            const uint32_t lacks = cf__find_lacking(cf__masks + first, given, left, file, line);
-            if (fails)
-                cf__fail_lacking(lacked->cf__file, lacked->cf__line);
-            if (lacks && lacked && !may_lack)
-                cf__fail_lacking(file, line);
-            if (lacks && lacked)
-                lacked->cf__note(cf__place_of(scope) + first, lacks, file, line);
+        const int threads = cf__threads(scope), place = cf__place_of(scope);
+        uint32_t given = 0, any = 0, differ = 0, left = ~0u >> (32 - threads);
+        for (int lane = 0; lane < 32; lane++)
+            any |= cf__masks[lane];
+        for (int lane = 0; lane < 32; lane++) {
+            const uint32_t mask = cf__masks[lane];
+            given |= (uint32_t)(mask != 0) << lane;
+            differ |= mask ? mask ^ any : 0;
         }
+        for (int lane = 0; ended && lane < threads; lane++)
+            left &= ~((uint32_t)(ended[lane] != 0) << lane);
+        /* In most warps, all lanes that give values have the same mask, which names exactly these lanes. */
+        if (!any || (!differ && given == (any & left) && !(lacked && lacked->cf__is_any)))
+            return;
+        bool fails = false;
+        for (int lane = 0; lacked && lane < threads; lane++)
+            fails |= cf__masks[lane] && lacked->cf__has[place + lane];
+        const uint32_t lacks = cf__find_lacking(cf__masks, given, left, file, line);
+        if (fails)
+            cf__fail_lacking(lacked->cf__file, lacked->cf__line);
+        if (lacks && lacked && !may_lack)
+            cf__fail_lacking(file, line);
+        if (lacks && lacked)
+            lacked->cf__note(place, lacks, file, line);
     }
 };
 
@@ -173,36 +152,34 @@ static inline CF__INLINE void cf__give(T &to, const typename cf__plain_type<T>::
         to = value;
 }
 
-/* Replaces the vote of each warp's first lane by the mask of the lanes whose votes are not 0. */
-template <typename Scope> static inline CF__INLINE void cf__count_votes(const Scope &scope, int *votes)
+/* Replaces the first lane's vote by the mask of the lanes whose votes are not 0. */
+static inline CF__INLINE void cf__count_votes(int *votes)
 {
-    for (int first = 0; first < cf__threads(scope); first += 32) {
-        unsigned int found = 0;
-        for (int lane = 0; lane < 32; lane++)
-            found |= (unsigned int)(votes[first + lane] != 0) << lane;
-        votes[first] = (int)found;
-    }
+    unsigned int found = 0;
+    for (int lane = 0; lane < 32; lane++)
+        found |= (unsigned int)(votes[lane] != 0) << lane;
+    votes[0] = (int)found;
 }
 
-static inline CF__INLINE unsigned int cf__lanes_of(const int *votes, int t)
+static inline CF__INLINE unsigned int cf__lanes_of(const int *votes, int)
 {
-    return (unsigned int)votes[t & ~31];
+    return (unsigned int)votes[0];
 }
 
-static inline CF__INLINE int cf__lanes_any(const int *votes, int t)
+static inline CF__INLINE int cf__lanes_any(const int *votes, int)
 {
-    return votes[t & ~31] != 0;
+    return votes[0] != 0;
 }
 
 /* Returns the result of __all_sync(). `votes` holds the negated votes. */
-static inline CF__INLINE int cf__lanes_all(const int *votes, int t)
+static inline CF__INLINE int cf__lanes_all(const int *votes, int)
 {
-    return votes[t & ~31] == 0;
+    return votes[0] == 0;
 }
 
 static inline CF__INLINE unsigned int cf__lanes_of(const cf__masked<int> &votes, int t)
 {
-    return (unsigned int)votes.values[t & ~31] & votes.masks[t];
+    return (unsigned int)votes.values[0] & votes.masks[t];
 }
 
 static inline CF__INLINE int cf__lanes_any(const cf__masked<int> &votes, int t)
@@ -215,65 +192,37 @@ static inline CF__INLINE int cf__lanes_all(const cf__masked<int> &votes, int t)
     return cf__lanes_of(votes, t) == 0;
 }
 
-/* Replaces the first vote of a block by the number of votes that are not 0. */
-template <typename Scope> static inline CF__INLINE void cf__count_of_block(const Scope &scope, int *votes)
-{
-    int count = 0;
-    for (int t = 0; t < cf__threads(scope); t++)
-        count += votes[t] != 0;
-    votes[0] = count;
-}
-
-static inline CF__INLINE int cf__block_count(const int *votes, int)
-{
-    return votes[0];
-}
-
-static inline CF__INLINE int cf__block_any(const int *votes, int)
-{
-    return votes[0] != 0;
-}
-
-/* Returns the result of __syncthreads_and(). `votes` holds the negated votes. */
-static inline CF__INLINE int cf__block_all(const int *votes, int)
-{
-    return votes[0] == 0;
-}
-
 /* Replaces the value of each lane by the result of an operation on the values of the lanes in its mask. */
-template <typename Scope, typename T, typename Operation>
-static inline CF__INLINE void cf__reduce_lanes(const Scope &scope, T *values, const uint32_t *masks, Operation combine)
+template <typename T, typename Operation>
+static inline CF__INLINE void cf__reduce_lanes(T *values, const uint32_t *masks, Operation combine)
 {
-    for (int first = 0; first < cf__threads(scope); first += 32) {
-        if (cf__are_whole(masks + first)) {
-            T sum = values[first];
-            for (int t = first + 1; t < first + 32; t++)
-                sum = combine(sum, values[t]);
-            for (int t = first; t < first + 32; t++)
-                values[t] = sum;
-            continue;
-        }
-        uint32_t rest = 0;
-        for (int lane = 0; lane < 32; lane++)
-            rest |= (uint32_t)(masks[first + lane] != 0) << lane;
-        while (rest) {
-            const int lowest = __builtin_ctz(rest);
-            const uint32_t group = masks[first + lowest] & rest;
-            T sum = values[first + lowest];
-            for (uint32_t others = group & (group - 1); others; others &= others - 1)
-                sum = combine(sum, values[first + __builtin_ctz(others)]);
-            for (uint32_t others = group; others; others &= others - 1)
-                values[first + __builtin_ctz(others)] = sum;
-            rest &= ~group;
-        }
+    if (cf__are_whole(masks)) {
+        T sum = values[0];
+        for (int t = 1; t < 32; t++)
+            sum = combine(sum, values[t]);
+        for (int t = 0; t < 32; t++)
+            values[t] = sum;
+        return;
+    }
+    uint32_t rest = 0;
+    for (int lane = 0; lane < 32; lane++)
+        rest |= (uint32_t)(masks[lane] != 0) << lane;
+    while (rest) {
+        const int lowest = __builtin_ctz(rest);
+        const uint32_t group = masks[lowest] & rest;
+        T sum = values[lowest];
+        for (uint32_t others = group & (group - 1); others; others &= others - 1)
+            sum = combine(sum, values[__builtin_ctz(others)]);
+        for (uint32_t others = group; others; others &= others - 1)
+            values[__builtin_ctz(others)] = sum;
+        rest &= ~group;
     }
 }
 
-#define CF__REDUCE_LANES(name, expression)                                                               \
-    template <typename Scope, typename T>                                                                \
-    static inline CF__INLINE void cf__lanes_##name(const Scope &scope, T *values, const uint32_t *masks) \
-    {                                                                                                    \
-        cf__reduce_lanes(scope, values, masks, [](T a, T b) { return (T)(expression); });                \
+#define CF__REDUCE_LANES(name, expression)                                                                 \
+    template <typename T> static inline CF__INLINE void cf__lanes_##name(T *values, const uint32_t *masks) \
+    {                                                                                                      \
+        cf__reduce_lanes(values, masks, [](T a, T b) { return (T)(expression); });                         \
     }
 CF__REDUCE_LANES(add, (uint32_t)a + (uint32_t)b)
 CF__REDUCE_LANES(min, b < a ? b : a)
@@ -292,21 +241,18 @@ template <> struct cf__bits_of_size<8> {
 };
 
 /* Replaces the mask of each lane by the mask of those lanes in it that gave the same bits. */
-template <typename Scope, typename T>
-static inline CF__INLINE void cf__lanes_match(const Scope &scope, const T *values, uint32_t *masks)
+template <typename T> static inline CF__INLINE void cf__lanes_match(const T *values, uint32_t *masks)
 {
-    for (int first = 0; first < cf__threads(scope); first += 32) {
-        typename cf__bits_of_size<sizeof(T)>::type bits[32];
-        __builtin_memcpy(bits, values + first, sizeof bits);
-        uint32_t given = 0, found[32] = {};
-        for (int lane = 0; lane < 32; lane++) {
-            given |= (uint32_t)(masks[first + lane] != 0) << lane;
-            for (int t = 0; t < 32; t++)
-                found[t] |= (uint32_t)(bits[t] == bits[lane]) << lane;
-        }
+    typename cf__bits_of_size<sizeof(T)>::type bits[32];
+    __builtin_memcpy(bits, values, sizeof bits);
+    uint32_t given = 0, found[32] = {};
+    for (int lane = 0; lane < 32; lane++) {
+        given |= (uint32_t)(masks[lane] != 0) << lane;
         for (int t = 0; t < 32; t++)
-            masks[first + t] &= found[t] & given;
+            found[t] |= (uint32_t)(bits[t] == bits[lane]) << lane;
     }
+    for (int t = 0; t < 32; t++)
+        masks[t] &= found[t] & given;
 }
 
 #endif
