@@ -31,14 +31,17 @@ static void *given(void *const args[], uint32_t i)
     return *(void *const *)args[i];
 }
 
-/* Measures an array if its address is misaligned for the kernel's casts. For any other array, `count` becomes 0. */
+/* Returns 1 if the address of an array is misaligned for the kernel's casts. */
+static int is_misaligned(const cf_kernel *kernel, uint32_t i, void *const args[])
+{
+    return kernel->params[i].cpu_align && (uintptr_t)given(args, i) % kernel->params[i].cpu_align;
+}
+
+/* Measures a misaligned array. For any other array, `count` becomes 0. */
 static int measure_misaligned(const cf_kernel *kernel, uint32_t i, void *const args[], cf_section *section)
 {
-    const cf_param *param = &kernel->params[i];
     section->count = 0;
-    if (!param->cpu_align || (uintptr_t)given(args, i) % param->cpu_align == 0)
-        return CF_OK;
-    return cf__section_measure(kernel, i, args, section);
+    return is_misaligned(kernel, i, args) ? cf__section_measure(kernel, i, args, section) : CF_OK;
 }
 
 int cf__aligned_args_check(const cf_kernel *kernel, void *const args[])
@@ -138,8 +141,7 @@ static void free_copies(const cf_kernel *kernel, struct cf__aligned_copy *copies
 static int are_aligned(const cf_kernel *kernel, void *const args[])
 {
     uint32_t i = 0;
-    while (i < kernel->nparams &&
-           (!kernel->params[i].cpu_align || (uintptr_t)given(args, i) % kernel->params[i].cpu_align == 0))
+    while (i < kernel->nparams && !is_misaligned(kernel, i, args))
         i++;
     return i == kernel->nparams;
 }

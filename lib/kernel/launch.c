@@ -154,35 +154,20 @@ static int enqueue_loaded(const cf_kernel *kernel, const cf_launch_size *size, c
                : cf__launch_fail(kernel, scope->driver, loaded, size->block, result, "cuLaunchKernel");
 }
 
-static int enqueue_kernel(const cf_kernel *kernel, const cf_launch_size *size, const struct cf__scope *scope,
-                          cf_stream stream, void *const args[])
-{
-    struct cf__loaded *loaded = NULL;
-    int status = cf__launch_prepare(kernel, size, scope, args, &loaded);
-    return status == CF_OK ? enqueue_loaded(kernel, size, scope, loaded, stream, args) : status;
-}
-
-static int enqueue_with_scratch(const cf_kernel *kernel, const cf_launch_size *size, const struct cf__scope *scope,
-                                cf_stream stream, void *const args[])
+static int enqueue(const cf_kernel *kernel, const cf_launch_size *size, const struct cf__scope *scope, cf_stream stream,
+                   void *const args[])
 {
     struct cf__loaded *loaded = NULL;
     struct cf__scratch_args scratch;
     int status = cf__launch_prepare(kernel, size, scope, args, &loaded);
+    if (status == CF_OK && !kernel->nzeros && !cf__has_scratch(kernel))
+        return enqueue_loaded(kernel, size, scope, loaded, stream, args);
     if (status == CF_OK)
         status = cf__scratch_args_begin(kernel, scope, loaded->context, stream, args, &scratch);
     if (status != CF_OK)
         return status;
     status = enqueue_loaded(kernel, size, scope, loaded, stream, scratch.args);
     return cf__scratch_args_end(kernel, scope, stream, &scratch, status);
-}
-
-static int enqueue(const cf_kernel *kernel, const cf_launch_size *size, const struct cf__scope *scope, cf_stream stream,
-                   void *const args[])
-{
-    int has_scratch = kernel->nzeros > 0;
-    for (uint32_t i = 0; i < kernel->nparams; i++)
-        has_scratch |= kernel->params[i].direction == CF_SCRATCH;
-    return (has_scratch ? enqueue_with_scratch : enqueue_kernel)(kernel, size, scope, stream, args);
 }
 
 /* The copies of arrays are freed as soon as the launch is enqueued, because a launch on the CPU is complete then. */

@@ -16,6 +16,7 @@
 #include "driver/driver.h"
 #include "context/lost.h"
 #include "context/scope.h"
+#include "stream/capture.h"
 #include "memory/mempool.h"
 #include "memory/scratch_cache.h"
 #include "kernel/pointer.h"
@@ -97,7 +98,7 @@ static void place_arrays(const cf_kernel *kernel, CUdeviceptr memory, struct cf_
         }
 }
 
-static int has_scratch(const cf_kernel *kernel)
+int cf__has_scratch(const cf_kernel *kernel)
 {
     uint32_t i = 0;
     while (i < kernel->nparams && kernel->params[i].direction != CF_SCRATCH)
@@ -110,7 +111,7 @@ static int uses_scratch(const cf_kernel *operation)
 {
     for (uint32_t i = 0; i < operation->nuses; i++) {
         const cf_kernel *kernel = operation->uses[i];
-        if (has_scratch(kernel) || (cf_kernel_is_operation(kernel) && uses_scratch(kernel)))
+        if (cf__has_scratch(kernel) || (cf_kernel_is_operation(kernel) && uses_scratch(kernel)))
             return 1;
     }
     return 0;
@@ -121,14 +122,14 @@ static int uses_scratch(const cf_kernel *operation)
 static int supply_memory(const cf_kernel *kernel, const struct cf__scope *scope, unsigned long long context,
                          cf_stream stream, size_t all, struct cf__scratch_args *scratch)
 {
-    CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
-    CUresult result = scope->driver->cuStreamIsCapturing(stream, &capture);
-    if (result != CUDA_SUCCESS)
-        return cf__fail_driver(scope->driver, result, "cuStreamIsCapturing", "%s", kernel->function);
+    CUstreamCaptureStatus capture;
+    int status = cf__capture_status(kernel->function, scope, stream, &capture);
+    if (status != CF_OK)
+        return status;
     scratch->is_captured = capture != CU_STREAM_CAPTURE_STATUS_NONE;
-    int status = scratch->is_captured || (cf_kernel_is_operation(kernel) && uses_scratch(kernel))
-                     ? CF_OK
-                     : cf__scratch_lease_block(scope, kernel->function, context, stream, all, &scratch->lease);
+    status = scratch->is_captured || (cf_kernel_is_operation(kernel) && uses_scratch(kernel))
+                 ? CF_OK
+                 : cf__scratch_lease_block(scope, kernel->function, context, stream, all, &scratch->lease);
     if (status == CF_OK && !scratch->lease.block)
         return allocate_arrays(kernel, scope, stream, scratch->arrays);
     if (status == CF_OK)

@@ -29,6 +29,9 @@ struct cf__scratch_args {
     void *few_args[CF__SCRATCH_FEW];
 };
 
+/* Returns 1 if a kernel has a scratch parameter. */
+int cf__has_scratch(const cf_kernel *kernel);
+
 /* Supplies and clears scratch memory for a launch that the caller enqueues next; `context` is the scope's id. Returns a
  * status. */
 int cf__scratch_args_begin(const cf_kernel *kernel, const struct cf__scope *scope, unsigned long long context,
