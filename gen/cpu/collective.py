@@ -6,6 +6,7 @@ import re
 from cpu.assembly import find_unknown, needs_block, WORDS
 from cpu.members import body_tokens, device_tokens
 from cpu.reachable import find_reachable
+from tokens.brackets import matching, split_at
 
 # Matches functions that a loop over threads cannot run: they wait for other threads, use shared memory, or end the
 # kernel.
@@ -17,6 +18,11 @@ TOGETHER = re.compile(
 _GROUPS = re.compile(
     r'sync|shfl\w*|any|all|ballot|match_a\w+|reduce\w*|\w+clusive_scan\w*|coalesced_\w+|\w+_partition|invoke_one\w*|'
     r'memcpy_async|wait|wait_prior|barrier_(arrive|wait)|is_valid')
+# Numbers of arguments of the functions that a call may name without `::`, because an argument is a group or a barrier.
+# The other functions are members.
+_ARITIES = {'init': (2, 3), 'sync': (1,), 'wait': (1,), 'wait_prior': (1,), 'reduce': (3,), 'inclusive_scan': (2, 3),
+            'exclusive_scan': (2, 3), 'memcpy_async': (4, 5), 'labeled_partition': (2,), 'binary_partition': (2,),
+            'tiled_partition': (1, 2), 'coalesced_threads': (0,)}
 # Matches functions that wait in files that name a barrier of cuda:: or cuda::std::.
 _BARRIERS = re.compile(r'arrive|arrive_and_\w+|wait|wait_parity|try_wait\w*|init')
 # Matches classes of CUB in whose functions threads wait for one another.
@@ -207,15 +213,17 @@ def find_waits(root, everything):
     others = [d for d in everything if not d.has('__global__')]
     has_barrier = any('barrier' in d.words for d in everything)
     has_groups = any('cooperative_groups' in d.words for d in everything)
+    own = {d.name for d in others if d.body is not None and d.function is not None and not d.is_member}
     for declaration in reached:
         tokens = list(body_tokens(declaration))
         if not declaration.words.isdisjoint(WORDS) and needs_block(tokens):
             yield declaration, 0
         for at, token in enumerate(tokens):
             if token.kind == 'identifier' and (
-                    TOGETHER.fullmatch(token.text) or has_barrier and _BARRIERS.fullmatch(token.text) or
-                    has_groups and _GROUPS.fullmatch(token.text) and not _is_rank(tokens, at) and
-                    _may_name_function(tokens, at)):
+                    TOGETHER.fullmatch(token.text) or not (token.text in own and _calls_own(tokens, at)) and (
+                        has_barrier and _BARRIERS.fullmatch(token.text) or
+                        has_groups and _GROUPS.fullmatch(token.text) and not _is_rank(tokens, at) and
+                        _may_name_function(tokens, at))):
                 yield declaration, at
     has_cub = any('cub' in d.words for d in everything)
     for declaration in find_reachable([root], others):      # types and variables, too
@@ -227,6 +235,17 @@ def _may_name_function(tokens, at):
     """True if the word at `at` may name a function or a class; False if it can only be a variable."""
     return tokens[at].text.startswith('coalesced_') or tokens[at - 1].text == '::' or \
         tokens[at + 1:] and tokens[at + 1].text in ('(', '<')
+
+
+def _calls_own(tokens, at):
+    """True if a call names a function of the file, and none of cooperative_groups or of a barrier with this name."""
+    name = tokens[at].text
+    if tokens[at - 1].text in ('.', '->', '::') or tokens[at + 1].text != '(':
+        return False
+    if name not in _ARITIES:
+        return re.fullmatch(r'invoke_one\w*|\w+_(update|store)(_async)?', name) is None
+    inside = tokens[at + 2:matching(tokens, at + 1, '(', ')') - 1]
+    return (len(split_at(inside, ',')) if inside else 0) not in _ARITIES[name]
 
 
 def _is_rank(tokens, at):

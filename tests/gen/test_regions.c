@@ -171,6 +171,7 @@ static void regions_are_told_from_turns(void **state)
         const char *reason;
     } expected[] = {
         {"tree", "blocks of loops between barriers", 0, ""},
+        {"functions_of_the_file", "warps of loops between shuffles", 0, ""},
         {"instance_f_2", "blocks of loops between barriers", 0, ""},
         {"serial_rows", "blocks of loops inside serial ones", 0, ""},
         {"warp_per_row", "warps of loops between shuffles", 0, ""},

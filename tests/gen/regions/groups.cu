@@ -400,3 +400,27 @@ __global__ void names_of_functions(const float *in, int n, float *out)
     __syncthreads();
     out[any] = s[95 - ballot] + reduce;
 }
+
+/* Functions of the file have names that cooperative_groups has, or that begin like them. */
+__device__ float reduce(float a, float b)
+{
+    return a > b ? a : b;
+}
+__device__ int all(int a)
+{
+    return a % 7;
+}
+
+__device__ float reduceMax(float v)
+{
+    for (int k = 16; k > 0; k /= 2)
+        v = reduce(v, __shfl_xor_sync(~0u, v, k));
+    return v;
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void functions_of_the_file(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * SIZE + threadIdx.x;
+    out[i] = reduceMax(in[i]) + (float)all(i);
+}
