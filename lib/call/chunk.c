@@ -31,8 +31,8 @@
  * with few chunks splitting gains little. */
 #define LEAST_CHUNKS 16
 
-/* A chunk of at least this many elements has a multiple of it as its length, so that chunks are as aligned as the
- * array. */
+/* Lengths of chunks are multiples of this number of elements, so that chunks are as aligned as the array. A chunk with
+ * fewer elements has any length. */
 #define ALIGNMENT 256
 
 /* Returns 1 if a chunk of the call needs only a segment of the array, and not the whole array. */
@@ -42,7 +42,7 @@ static int is_split(const struct cf__call *call, uint32_t i)
     return cf__is_callers_array(param) && cf_param_is_split(call->kernel, i);
 }
 
-/* Returns 1 if the array would be copied in chunks if the call were split. */
+/* Returns 1 if a split call copies the array in chunks. */
 static int is_candidate(const struct cf__call *call, uint32_t i)
 {
     const struct cf__pointer *pointer = &call->arguments[i].pointer;

@@ -210,8 +210,8 @@ static const struct cf__transfer *find_array(const struct run *run, size_t numbe
 
 enum step { OUT, IN, NOTHING, END };
 
-/* Returns the next step of a channel. `has_room` means that it has a free buffer for a copy out; `is_idle`, that it has
- * no copy out in flight, and may wait. NOTHING means that it first has to finish a copy out. */
+/* Returns the next step of a channel, or NOTHING if the channel has to finish a copy out first. With `has_room`, it has
+ * a free buffer for a copy out. With `is_idle`, it has no copy out in flight, so it may wait. */
 static enum step take_step(struct run *run, int has_room, int is_idle, struct segment *segment)
 {
     enum step step = NOTHING;

@@ -101,7 +101,7 @@ static void describe_range(const struct cf__element_check *check, char *text, si
         snprintf(text + used, size - (size_t)used, "inf)");
 }
 
-/* Writes the indices of an element, "[3][17]"; returns its distance from the first element in bytes. */
+/* Writes the indices of an element, "[3][17]"; returns the distance in bytes from the first element. */
 static size_t describe_index(const cf_section *section, uint64_t number, char *text, size_t size)
 {
     uint64_t indices[CF_ARRAY_DIMS];

@@ -48,7 +48,7 @@ void cf__element_check_look(struct cf__element_check *check, const void *element
 /* Checks all elements in host memory, with the threads of the pool. */
 void cf__element_check_search(struct cf__element_check *check);
 
-/* Runs the checks that are not for the CPU by scan kernels and waits; returns a status. */
+/* Runs the device's checks by scan kernels and waits; returns a status. */
 int cf__element_check_search_device(struct cf__element_check checks[], size_t count, const struct cf__scope *scope);
 
 /* Reports the invalid element that was found; returns CF_ERANGE, or CF_EINVAL for a wrong order. */

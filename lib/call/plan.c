@@ -12,9 +12,9 @@
  * indices    elements with a declared range, taken for indices of random accesses; 0 if all data fit in a cache
  *
  * Latency and rates of the CPU are those of all threads, or of one thread if the launch is small or the CPU code is
- * called once for all blocks. The smaller time wins; if both are equal, the CPU does. The kernel's time on the GPU is
- * ignored, because it is small compared to the copies. A kernel with loops that declares neither bytes nor flops is
- * staged, because its work is unknown. */
+ * called once for all blocks. The smaller time wins; if both are equal, the CPU runs the kernel. The kernel's time on
+ * the GPU is ignored, because it is small compared to the copies. A kernel with loops that declares neither bytes nor
+ * flops is staged, because its work is unknown. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

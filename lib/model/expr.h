@@ -20,8 +20,8 @@ int cf__evaluate(const struct cf__operands *of, const cf_expr *expr, int64_t *va
 /* Evaluates a real expression. Returns CF_EINVAL if an operand is not a number. The caller adds the detail. */
 int cf__evaluate_real(const struct cf__operands *of, const cf_expr *expr, double *value);
 
-/* Evaluates an integer expression that may not be negative; returns a status. Messages show the annotation: the text of
- * the expression, which `before`, `name` and `between` precede and `after` follows. */
+/* Evaluates an integer expression that may not be negative; returns a status. Messages show the expression as the
+ * annotation spells it: `before`, `name`, `between`, the text of the expression, `after`. */
 int cf__evaluate_size(const struct cf__operands *of, const cf_expr *expr, const char *before, const char *name,
                       const char *between, const char *after, int64_t *value);
 

@@ -22,15 +22,15 @@ int cf__model_check(const cf_kernel *kernel, void *const args[]);
  * grid only tells if there is work. */
 int cf__model_size(const cf_kernel *kernel, void *const args[], uint32_t chosen, cf_launch_size *size);
 
-/* Does the same without a change of the thread's last error. Returns 1 if the arguments are valid and the launch has
- * threads. */
+/* Computes the size like cf__model_size(), and leaves the thread's last error as it was. Returns 1 if the arguments are
+ * valid and the launch has threads. */
 int cf__model_try_size(const cf_kernel *kernel, void *const args[], uint32_t chosen, cf_launch_size *size);
 
 /* Implements cf_launch_size_body for a kernel without a compiled body, such as a kernel of a program. */
 int cf__model_interpret(const cf_kernel *kernel, void *const args[], cf_launch_size *size);
 
-/* Checks the arguments and computes the size of a launch in the common cases. Returns 0 if the slow path has to do
- * this; it also finds and reports errors. */
+/* Checks the arguments and computes the size of a launch in the common cases. Returns 0 in all other cases and for
+ * errors; the caller then takes the slow path, which reports the errors. */
 static inline int cf__model_quick(const cf_kernel *kernel, void *const args[], cf_launch_size *size)
 {
     return cf__descriptor_ok(kernel) && args &&
@@ -40,8 +40,8 @@ static inline int cf__model_quick(const cf_kernel *kernel, void *const args[], c
 /* Computes the size class of a call: the binary logarithm of the bytes that it reads and writes. Returns a status. */
 int cf__model_class(const cf_kernel *kernel, void *const args[], int *size_class);
 
-/* Checks the number of threads of host(grid(...)); returns a status. This is done before the launch, because the CPU
- * threads evaluate the expression again and cannot report an error. */
+/* Checks the number of threads of host(grid(...)); returns a status. The check precedes the launch, because the
+ * CPU's threads evaluate the expression again and cannot report an error. */
 int cf__model_check_cpu_grid(const cf_kernel *kernel, void *const args[]);
 
 #endif
