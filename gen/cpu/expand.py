@@ -4,7 +4,8 @@ calls of functions that apply atomic functions to the block's own memory.
     x = sum_of_warp(v);         { float cf__result_1; { float cf__1_value = v; ...; cf__result_1 = cf__1_value; }
                                   x = cf__result_1; }
 
-A call is inlined if the function has one definition and one return at its end; its parameters are numbers, vectors,
+A call is inlined if the function has one definition, or the only one for exactly the types of the arguments, and one
+return at its end; its parameters are numbers, vectors,
 structs of these, pointers, references or groups of threads, and its template parameters types or numbers; and the
 statement evaluates the call once and before any effect in it. Otherwise the kernel runs as fibers."""
 
@@ -90,14 +91,13 @@ def _changes_parameter(function):
 
 
 class _Function:
-    """A function that can be inlined. Raises TokenError if no function with this name can be inlined. `free`: tokens of
-    names that the function uses and does not declare."""
+    """A function that can be inlined. Raises TokenError if this declaration cannot be inlined. `free`: tokens of names
+    that the function uses and does not declare."""
 
-    def __init__(self, name, kernel, declarations, meanings):
-        found = [d for d in declarations if d.function is not None and d.name == name]
-        self.declaration = declaration = found[0]
+    def __init__(self, declaration, kernel, declarations, meanings):
+        self.declaration = declaration
         head, self.name = declaration.head, declaration.head[declaration.function]
-        _demand(len(found) == 1 and declaration.body, self.name, 'has several declarations')
+        _demand(declaration.body, self.name, 'has several declarations')
         _demand(not declaration.is_member, self.name, 'is a member of a class')
         _demand(declaration.scope in ([], (), kernel.scope), self.name, 'is in another namespace than the kernel')
         behind = behind_template(head)
@@ -142,6 +142,12 @@ class _Function:
                 all(t.text in known | _POINTERS for t in types) and sum(t.text in ('*', '&') for t in types) < 2, name,
                 'is a parameter of another type than numbers, vectors, structs of these, and pointers to them')
         return types, name.text
+
+    def is_only_followed(self, parameter):
+        """True if each use of a pointer is *pointer."""
+        return all(self.body[at - 1].text == '*' and not self.variables.ends_value(at - 2) and
+                   self.body[at + 1].text not in ('[', '(', '->') and
+                   [t.text for t in self.body[at + 1:at + 3]] not in (['+', '+'], ['-', '-']) for at in parameter.uses)
 
     def _check_body(self):
         returns = [s for t in self.statements for s in t.walk() if s.kind == 'return']
@@ -213,14 +219,47 @@ class _Expander:
         self._meanings, self._constants = Meanings(kernel, declarations), Constants(kernel, declarations)
         self._functions, self.moved, self.refused, self._count = {}, {}, {}, 0
 
-    def _function(self, name):
-        if name not in self._functions:
+    def _function(self, at, variables):
+        """Returns the function that the call at `at` means; raises TokenError if it cannot be inlined."""
+        call, opening = self.kernel.body[at], at + 1
+        found = [d for d in self._declarations if d.function is not None and d.name == call.text]
+        if len(found) > 1:
+            is_template = self.kernel.body[opening].text == '<'
+            if is_template:
+                opening = matching(self.kernel.body, opening, '<', '>')
+            self._check_overloads(found, call)
+            given = self._find_types(opening + 1, variables)
+            found = [d for d in found if (d.head[0].text == 'template' or not is_template) and given == [
+                [t.text for t in p[:-1] if t.text != 'const'] for p in d.parameters]]
+            _demand(len(found) == 1, call, 'has several declarations, and none is surely that of these arguments')
+        key = id(found[0])
+        if key not in self._functions:
             try:
-                self._functions[name] = _Function(name, self.kernel, self._declarations, self._meanings)
+                self._functions[key] = _Function(found[0], self.kernel, self._declarations, self._meanings)
             except TokenError as error:
-                self._functions[name] = None
-                self.refused[name] = Refused(error.token, str(error) or 'keeps its function from being inlined')
-        return self._functions[name]
+                self._functions[key] = TokenError(error.token, str(error) or 'keeps its function from being inlined')
+        if isinstance(self._functions[key], TokenError):
+            raise self._functions[key]
+        return self._functions[key]
+
+    def _check_overloads(self, found, call):
+        """Raises TokenError if a call may see only some of the functions of one name, or if one of them takes arguments
+        of any type."""
+        first, last = (self._declarations.index(found[n]) for n in (0, -1))
+        between = [d for d in self._declarations[first:last] if call.text in d.words and d not in found]
+        takes_any = any(not types for d in found for _, types, _ in _read_template(d.head[:behind_template(d.head)]))
+        _demand(not (between or takes_any) and all(
+            d.scope == found[0].scope and all(t.text != call.text for t in d.body or ()) for d in found), call,
+                'has several declarations, which other code divides, or which take any type')
+
+    def _find_types(self, at, variables):
+        """Returns the words of the types of a call's arguments, None for an unknown type. `at`: the place behind the
+        opening parenthesis."""
+        found = []
+        for part in split_at(self.kernel.body[at:matching(self.kernel.body, at - 1, '(', ')') - 1], ','):
+            found.append(self._find_type(at, at + len(part), variables))
+            at += len(part) + 1
+        return found
 
     def expand_one(self):
         """Inlines the first call that can be inlined; returns False if there is none."""
@@ -238,9 +277,10 @@ class _Expander:
         parts = [s for t in statements for s in t.walk() if s.kind in ('expression', 'declaration')]
         for at in places:
             statement = next((s for s in parts if s.begin <= at < s.end), None)
-            function = self._function(body[at].text)
-            if statement is not None and function is not None:
+            self.refused[body[at].text] = Refused(body[at], 'is called in a condition, a header or a return')
+            if statement is not None:
                 try:
+                    function = self._function(at, variables)
                     self._check_hidden(function, statements, variables)
                     self._expand(statement, at, function, variables, statements)
                     return True
@@ -267,9 +307,12 @@ class _Expander:
             self._check_order(opening + 1, end - 1, variables)
         texts = self._read_arguments(function, at + 2, opening - 1, variables, statements)
         given = self._bind(function, texts, arguments, opening + 1, variables)
+        # The pointers whose targets take their place.
+        followed = {v for v, a in zip(function.variables.parameters, arguments) if a[0].text == '&' and v.name in given}
         around = {t.text for t in (*body[statement.begin:at], *body[end:statement.end])}
-        _demand(around.isdisjoint(given[name] for types, name in function.parameters if any(
-            t.text == '&' for t in types)), body[at])
+        _demand(around.isdisjoint(given[v.name] for v, (types, _) in zip(
+            function.variables.parameters, function.parameters) if v in followed or any(
+                t.text == '&' for t in types)), body[at])
         # Each instance of a function template has __shared__ variables of its own.
         instances = self.moved.setdefault(function.declaration, []) if function.shared else []
         is_first = texts not in instances
@@ -315,6 +358,8 @@ class _Expander:
                 new = []
             elif token.text == 'return':
                 new = [put(result, 'identifier'), put('=')]
+            elif function.variables.of.get(i + 1) in followed:      # the * before a pointer
+                new = []
             else:
                 new = [copy.copy(token)]
             (hoisted if i in skipped else inner).extend(new)
@@ -447,7 +492,13 @@ class _Expander:
                 word = next(w for w in words if w in function.types)
                 texts[word] = ' '.join(w for w in own if w != 'const')
             parameter = next(v for v in function.variables.parameters if v.name == name)
-            if '&' in words:
+            pointed = variables.of.get(at + 1) if [t.text for t in argument[:-1]] == ['&'] else None
+            if pointed is not None and pointed.is_scalar and function.is_only_followed(parameter) and \
+                    '__shared__' not in [t.text for t in pointed.types] and \
+                    [w for w in words if w not in ('const', '*')] == self._find_type(at + 1, at + 2, variables) and (
+                        'const' in words[:words.index('*')] or all(t.text != 'const' for t in pointed.types)):
+                given[name] = pointed.name
+            elif '&' in words:
                 types = ' '.join(texts.get(w, w) for w in words if w not in ('const', '&'))
                 _demand(variable is not None and types == ' '.join(w for w in own if w != 'const') and not (
                     variable.is_reference or variable.is_volatile or variable.is_static or variable.is_array or

@@ -279,3 +279,128 @@ __global__ void structs_of_functions(const float *in, int n, float *out)
     const range first = of_first<range>(seen, t);
     out[i] = pull.x + pull.y * 2 + pull.z * 4 + own.x + seen.low + seen.high * 2 + seen.counts[0] + first.counts[1] * 3;
 }
+
+/* The types of the arguments choose between functions of one name. */
+template <int width = 32> __device__ float sum_of_lanes(float v)
+{
+    for (int k = width / 2; k > 0; k /= 2)
+        v += __shfl_xor_sync(ALL, v, k, width);
+    return v;
+}
+
+template <int width = 32> __device__ int sum_of_lanes(int v)
+{
+    for (int k = width / 2; k > 0; k /= 2)
+        v ^= __shfl_xor_sync(ALL, v, k, width) + 1;
+    return v;
+}
+
+__device__ float2 sum_of_lanes(float2 v)
+{
+    for (int k = 16; k > 0; k /= 2) {
+        v.x += __shfl_xor_sync(ALL, v.x, k);
+        v.y -= __shfl_xor_sync(ALL, v.y, k);
+    }
+    return v;
+}
+
+__device__ float sum_of_lanes(float v, float factor)
+{
+    v += factor * __shfl_xor_sync(ALL, v, 1);
+    return v;
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
+__global__ void by_types_of_arguments(const float *in, int n, float *out)
+{
+    const int i = blockIdx.x * SIZE + threadIdx.x;
+    float sum = in[i], part[2] = {in[i] + 1, 2};
+    int bits = (int)in[i];
+    float2 both = make_float2(in[i], in[i] / 3);
+    sum = sum_of_lanes(sum);
+    bits = sum_of_lanes<8>(bits);
+    part[0] = sum_of_lanes<16>(part[0]);
+    both = sum_of_lanes(both);
+    part[1] = sum_of_lanes(both.y, sum);
+    out[i] = sum + bits * 0.25f + part[0] * both.x + both.y + part[1];
+}
+
+/* A conversion chooses the function, which the generator does not follow. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
+__global__ void by_conversion_turns(const float *in, int n, float *out)
+{
+    const int i = blockIdx.x * SIZE + threadIdx.x;
+    short bits = (short)in[i];
+    out[i] = sum_of_lanes(bits);
+}
+
+/* The kernel sees only the first of these functions. */
+__device__ double first_of_warp(double v)
+{
+    return __shfl_sync(ALL, v, 0) + 0.5;
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
+__global__ void sees_one_turns(const float *in, int n, float *out)
+{
+    const int i = blockIdx.x * SIZE + threadIdx.x;
+    float first = in[i];
+    out[i] = first_of_warp(first);
+}
+
+__device__ float first_of_warp(float v)
+{
+    return __shfl_sync(ALL, v, 0);
+}
+
+/* The function returns further results by pointers to variables of its caller. */
+__device__ int rank_of(bool is_set, int *total, float *most, const int *before, int *counts)
+{
+    const unsigned int set = __ballot_sync(ALL, is_set);
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    if (lane == 0)
+        counts[warp] = __popc(set);
+    __syncthreads();
+    int rank = __popc(set & ((1u << lane) - 1)) + *before;
+    *total = 0;
+    for (int k = 0; k < SIZE / 32; k++) {
+        rank += k < warp ? counts[k] : 0;
+        *total += counts[k];
+    }
+    __syncthreads();
+    *most = 3 * *total > *most ? *total : *most;
+    ++*total;
+    return rank;
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
+__global__ void results_by_pointers(const float *in, int n, float *out)
+{
+    __shared__ int counts[SIZE / 32];
+    const int i = blockIdx.x * SIZE + threadIdx.x;
+    int before = (int)in[i] % 7, all;
+    float most = in[i] * 11;
+    for (int bit = 0; bit < 3; bit++) {
+        const int rank = rank_of(((int)in[i] >> bit) % 2 != 0, &all, &most, &before, counts);
+        before += rank * all;
+    }
+    out[i] = before % 100000 + most;
+}
+
+/* A pointer that moves, and one that is read as an array, stay addresses. */
+__device__ float next_of(float *v, int *count)
+{
+    float first = *v++;
+    count[0] += (int)__shfl_xor_sync(ALL, first, 1);
+    return first;
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
+__global__ void moved_pointer_turns(const float *in, int n, float *out)
+{
+    const int i = blockIdx.x * SIZE + threadIdx.x;
+    float v = in[i];
+    int count = 1;
+    v += next_of(&v, &count);
+    out[i] = v + count;
+}
