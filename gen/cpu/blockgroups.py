@@ -20,7 +20,9 @@ from tokens.lexer import Token, TokenError
 
 _SHUFFLES = {'shfl': '__shfl_sync', 'shfl_up': '__shfl_up_sync', 'shfl_down': '__shfl_down_sync',
              'shfl_xor': '__shfl_xor_sync'}
-_REDUCE = 'cf__reduce_sync'
+# Maps functions of tiles and coalesced groups to the names of their exchanges.
+_COMBINED = {'reduce': 'cf__reduce_sync', **{f'{name}_scan': f'cf__{name}_scan_sync' for name in (
+    'inclusive', 'exclusive')}}
 _OPERATORS = {'plus', 'less', 'greater', 'bit_and', 'bit_or', 'bit_xor'}
 _VOTES = {'any': '__any_sync', 'all': '__all_sync', 'ballot': '__ballot_sync'}
 _INDICES = {'thread_index': 'threadIdx', 'group_index': 'blockIdx', 'group_dim': 'blockDim', 'dim_threads': 'blockDim'}
@@ -29,7 +31,7 @@ _WIDE = {'int', 'unsigned', 'long', 'float', 'double', 'const', 'int32_t', 'uint
          'register'}
 _ALL = '0xffffffffu'
 _SIZES = {'1', '2', '4', '8', '16', '32'}
-_WORD = re.compile(r'\w+|\W')
+_WORD = re.compile(r'\w+|::|\W')
 
 
 def write_groups(kernel, declarations, sizes):
@@ -182,29 +184,34 @@ class _Writer:
             write = self._write_coalesced if isinstance(kind, str) else self._write_member
             write(begin, close, self._text(end + 1), (end + 3, close - 1), kind)
             return
+        names = _COMBINED.keys() - {'reduce'} if isinstance(kind, str) else _COMBINED
+        front = next((at for at in range(begin - 4, begin - 1) if self._read_name(at, names) == begin - 1), None)
+        if front is not None and self._text(begin - 1) == '(' and self._text(end) == ',' and kind:
+            self._write_combined(front, begin, matching(self._tokens, begin - 1, '(', ')') - 1, kind)
+            return
         if isinstance(kind, str):
             raise TokenError(self._tokens[begin], 'is not understood')
-        front = next((at for at in range(begin - 4, begin - 1) if self._read_name(at, {'reduce'}) == begin - 1), None)
-        if front is not None and self._text(begin - 1) == '(' and self._text(end) == ',' and kind:
-            self._write_reduce(front, begin, matching(self._tokens, begin - 1, '(', ')') - 1, kind)
-            return
         front = next((at for at in range(begin - 4, begin - 1) if self._read_name(
             at, {'sync', 'thread_rank', 'group_size'}) == begin - 1), None)
         if self._text(begin - 1) != '(' or self._text(end) != ')' or front is None:
             raise TokenError(self._tokens[begin], 'is not understood')
         self._write_member(front, end + 1, self._text(begin - 2), (end, end), kind)
 
-    def _write_reduce(self, front, begin, end, kind):
-        """Replaces reduce(tile, value, plus<float>()), if the value is a variable of the operator's type. `end`: the
-        place of the closing parenthesis."""
-        variable = self._variables.of.get(begin + 2)
-        behind = self._read_name(begin + 4, _OPERATORS)
+    def _write_combined(self, front, begin, end, kind):
+        """Replaces reduce(tile, value, plus<float>()), or a scan, if the value is a variable of the operator's type.
+        `end`: the place of the closing parenthesis."""
+        variable, name = self._variables.of.get(begin + 2), self._text(begin - 2)
         types = [t.text for t in variable.types if t.text not in ('const', 'register')] if variable else []
-        if not self._is_wide(begin + 2) or behind is None or \
+        has_operator, operator = end > begin + 3 or name == 'reduce', ''
+        behind = self._read_name(begin + 4, _OPERATORS) if has_operator else end
+        if not self._is_wide(begin + 2, ',' if has_operator else ')') or behind is None or has_operator and \
                 [self._text(at) for at in range(behind, end)] not in (
                     ['<', *types, '>', '(', ')'], ['<', *types, '>', '{', '}']):
             raise TokenError(self._tokens[begin], 'is not understood')
-        self._edits += [(front, begin + 2, f'{_REDUCE}({self._mask(kind)}, '), (end, end, f', {kind}')]
+        if not has_operator:
+            operator = f', ::cooperative_groups::plus<{" ".join(types)}>()'
+        mask, size = (kind, 0) if isinstance(kind, str) else (self._mask(kind), kind)
+        self._edits += [(front, begin + 2, f'{_COMBINED[name]}({mask}, '), (end, end, f'{operator}, {size}')]
 
     def _first(self, size):
         """Returns the text for the number of the first lane in a tile of `size` threads."""
@@ -263,9 +270,9 @@ class _Writer:
             raise TokenError(self._tokens[begin], 'is not understood')
         self._edits.append((begin, end, text))
 
-    def _is_wide(self, at):
-        """True if the operand of a shuffle at `at` is a number whose type is in _WIDE."""
+    def _is_wide(self, at, behind=','):
+        """True if the operand at `at`, before the token `behind`, is a number whose type is in _WIDE."""
         variable = self._variables.of.get(at)
-        return variable is not None and self._text(at + 1) == ',' and not (
+        return variable is not None and self._text(at + 1) == behind and not (
             variable.is_pointer or variable.is_array or variable.is_reference or variable.is_volatile) and {
                 t.text for t in variable.types} <= self._wide

@@ -5,9 +5,9 @@ calls of functions that apply atomic functions to the block's own memory.
                                   x = cf__result_1; }
 
 A call is inlined if the function has one definition, or the only one for exactly the types of the arguments, and one
-return at its end; its parameters are numbers, vectors,
-structs of these, pointers, references or groups of threads, and its template parameters types or numbers; and the
-statement evaluates the call once and before any effect in it. Otherwise the kernel runs as fibers."""
+return at its end; its parameters are numbers, vectors, structs of these, pointers, references or groups of threads, and
+its template parameters types or numbers; and the statement evaluates the call once and before any effect in it.
+Otherwise the kernel runs as fibers."""
 
 import copy
 import re

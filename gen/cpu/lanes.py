@@ -20,11 +20,13 @@ _VOTES = {'__any_sync': 'cf__lanes_any', '__all_sync': 'cf__lanes_all', '__ballo
 BLOCK_VOTES = {'__syncthreads_count': '', '__syncthreads_and': ' == 0', '__syncthreads_or': ' != 0'}
 _REDUCTIONS = {f'__reduce_{name}_sync': f'cf__lanes_{name}' for name in ('add', 'min', 'max', 'and', 'or', 'xor')}
 _MATCH = '__match_any_sync'
-# The name that blockgroups.py gives to reduce() of a tile. Its arguments: mask, value, operator, size of the tile.
-_REDUCE = 'cf__reduce_sync'
+# Maps the names that blockgroups.py gives to operations of tiles and coalesced groups to the beginnings of calls. Their
+# arguments: mask, value, operator, size of the tile, which is 0 for a coalesced group.
+_SCANS = {'cf__inclusive_scan_sync': 'cf__lanes_scan<false, ', 'cf__exclusive_scan_sync': 'cf__lanes_scan<true, '}
+_OF_TILES = {'cf__reduce_sync': 'cf__lanes_reduce<', **_SCANS}
 # Maps each operation except shuffles to its number of arguments, including the mask.
 _COUNTS = {**dict.fromkeys([*_VOTES, *_REDUCTIONS, _MATCH], 2), **dict.fromkeys(BLOCK_VOTES, 1),
-           '__activemask': 0, _REDUCE: 4}
+           '__activemask': 0, **dict.fromkeys(_OF_TILES, 4)}
 _SYNC = '__syncwarp'
 EXCHANGES = {*_SHUFFLES, *_COUNTS}
 NAMES = {*EXCHANGES, _SYNC}
@@ -51,7 +53,8 @@ class Exchange:
         self.may_be_empty = False
         self.is_vote = self.name in _VOTES or self.name in BLOCK_VOTES
         self.is_shuffle, self.is_of_block = self.name in _SHUFFLES, self.name in BLOCK_VOTES
-        self.is_combined = self.name in _REDUCTIONS or self.name in (_MATCH, _REDUCE)
+        self.is_combined = self.name in (*_REDUCTIONS, *_OF_TILES, _MATCH)
+        self.is_of_lane = self.name in (_MATCH, *_SCANS)    # each lane has a result of its own
         self.is_activemask = self.name == '__activemask'    # the operation waits for no other lane
 
     @property
@@ -92,7 +95,7 @@ class Exchange:
         if not self.is_vote:
             kind = f'cf__S_{self.at}'
             value = f'{self.name}(0u, {operand}, 0)' if self.is_shuffle else \
-                f'+({operand})' if self.name == _MATCH else operand if self.name == _REDUCE else \
+                f'+({operand})' if self.name == _MATCH else operand if self.name in _OF_TILES else \
                 f'{self.name}(0u, {operand})'
             text = (f'auto cf__F_{self.at} = [&] {{ CF__FIRST {load} return {value}; }}; '
                     f'typedef decltype(cf__F_{self.at}()) {kind}; ')
@@ -124,8 +127,8 @@ class Exchange:
             text += f'{_SHUFFLES[self.name].replace("lane", "shift")}(cf__X_{self.at}{masks}{arguments}); '
         if self.is_combined:
             name, operator = _REDUCTIONS.get(self.name, 'cf__lanes_match'), ''
-            if self.name == _REDUCE:
-                name, operator = f'cf__lanes_reduce<{spell(*self.others[1])}>', f', {spell(*self.others[0])}'
+            if self.name in _OF_TILES:
+                name, operator = f'{_OF_TILES[self.name]}{spell(*self.others[1])}>', f', {spell(*self.others[0])}'
             return f'{text}{name}(cf__X_{self.at}, cf__lanes_{self.slot}.cf__masks{operator}); '
         return text + f'cf__count_votes(cf__X_{self.at}); ' * (self.is_vote and not self.is_of_block)
 
@@ -160,9 +163,9 @@ class Calls:
             parts = [p for p in parts if p[0] < p[1]]
         texts = {self._text(i) for i in range(at, end)}
         if len(parts) not in ((_COUNTS[name],) if name in _COUNTS else (3, 4)) or len(parts) == 4 and \
-                name != _REDUCE and {'<', '>'} <= texts:
+                name not in _OF_TILES and {'<', '>'} <= texts:
             self._refuse(at, 'has arguments that are not understood')
-        for part in parts[:2] if name == _REDUCE else parts:
+        for part in parts[:2] if name in _OF_TILES else parts:
             if part[0] == part[1] or not self._is_pure(*part):
                 self._refuse(at, 'has arguments that may have effects')
         mask = None if name in BLOCK_VOTES or not parts or self.is_all(*parts[0]) else parts[0]

@@ -86,6 +86,8 @@ class _Parser:
         end = end_of_line(self._tokens, at)
         if text in ('return', 'break', 'continue'):
             return Statement(text, at, end, [(at + 1, end - 1)])
+        if [self._text(i) for i in (at, at + 1, end - 2, end - 1)] == ['enum', '{', '}', ';']:
+            return Statement('alias', at, end)      # names of numbers
         is_attribute = text == self._text(at + 1) == '['
         if not text or text in _UNKNOWN or is_attribute or self._text(at + 1) == ':' or self._text(end - 1) != ';':
             return Statement('unknown', at, end)

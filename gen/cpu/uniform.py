@@ -309,7 +309,11 @@ class Layout(Sections, Tiles, Ends):
         return is_uniform
 
     def _check_alias(self, statement):
-        """Refuses a typedef of a reference, and of the type of a variable that differs between threads."""
+        """Refuses a typedef of a reference, and of the type of a variable that differs between threads, and an
+        enumeration with a variable's name."""
+        texts = {self._text(at) for at in range(statement.begin, statement.end)}
+        if 'enum' in texts and not texts.isdisjoint(v.name for v in self._variables.all):
+            self._refuse(statement.begin, 'has the name of a variable')
         for at in range(statement.begin, statement.end):
             if self._text(at) in ('&', '&&', '['):
                 self._refuse(at, 'is in a type that gets a name')
@@ -530,7 +534,7 @@ class Layout(Sections, Tiles, Ends):
             widths = [self._text(at) for place in exchange.others[1:] for at in range(*place)]
             return exchange.name == '__shfl_sync' and self.tell(*exchange.others[0]) is None and \
                 all(width in ('32', 'warpSize') for width in widths)
-        return exchange.name != '__match_any_sync'
+        return not exchange.is_of_lane
 
     def varies(self, at):
         """True if the name at `at` is a variable or an index that differs between threads."""

@@ -2,6 +2,7 @@
  * without regions. All have n / 96 blocks of 96 threads and one element to a thread. */
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
+#include <cooperative_groups/scan.h>
 
 #define SIZE 96
 
@@ -423,4 +424,73 @@ __global__ void functions_of_the_file(const float *in, int n, float *out)
 {
     int i = blockIdx.x * SIZE + threadIdx.x;
     out[i] = reduceMax(in[i]) + (float)all(i);
+}
+
+/* Sums of floats depend on their order. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
+__global__ void scans_of_tiles(const float *in, int n, float *out)
+{
+    __shared__ float last[SIZE / 32];
+    cg::thread_block block = cg::this_thread_block();
+    cg::thread_block_tile<32> warp = cg::tiled_partition<32>(block);
+    auto tile = cg::tiled_partition<8>(block);
+    const int i = blockIdx.x * SIZE + threadIdx.x;
+    float v = in[i] / 3, below = 0;
+    int count = (int)in[i] - 5;
+    const float sum = cg::inclusive_scan(warp, v), before = cg::exclusive_scan(tile, v, cg::plus<float>());
+    const float most = cg::exclusive_scan(warp, v, cg::greater<float>{});
+    const int counts = cg::exclusive_scan(warp, count) * 3 + cg::inclusive_scan(tile, count, cg::bit_xor<int>());
+    if (warp.thread_rank() == 31)
+        last[warp.meta_group_rank()] = sum;
+    cg::sync(block);
+    if (warp.meta_group_rank() > 0)
+        below = last[warp.meta_group_rank() - 1];
+    out[i] = sum + below + before * 0.5f + most * 0.25f + counts;
+}
+
+/* Only some lanes take part, and some warps have no such lane. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
+__global__ void scans_of_coalesced(const float *in, int n, float *out)
+{
+    const int i = blockIdx.x * SIZE + threadIdx.x;
+    float v = in[i], rank = -1;
+    int count = (int)v % 7;
+    if (v > 3 && threadIdx.x / 32 != 1) {
+        cg::coalesced_group active = cg::coalesced_threads();
+        const float sum = cg::inclusive_scan(active, v, cg::plus<float>());
+        const float most = cg::exclusive_scan(active, v, cg::greater<float>());
+        const int at = cg::exclusive_scan(active, count);
+        rank = sum / 7 + most + at;
+    }
+    out[i] = rank;
+}
+
+/* The last warp has lanes that are not there, and others have ended. */
+#pragma cf kernel blocks(n / 80) block(80) in(in[n])out(out[n])
+__global__ void scans_without_lanes(const float *in, int n, float *out)
+{
+    const int i = blockIdx.x * 80 + threadIdx.x;
+    auto tile = cg::tiled_partition<16>(cg::this_thread_block());
+    float v = in[i] / 3;
+    out[i] = v;
+    if (threadIdx.x / 16 == 3)
+        return;
+    const float sum = cg::inclusive_scan(tile, v), before = cg::exclusive_scan(tile, v);
+    out[i] = sum - before * 4;
+}
+
+/* A class of the caller's own as an operator, and an expression as the value, keep the groups. */
+struct second {
+    __device__ int operator()(int a, int b) const
+    {
+        return a * 3 + b;
+    }
+};
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
+__global__ void scan_by_class_turns(const float *in, int n, float *out)
+{
+    const int i = blockIdx.x * SIZE + threadIdx.x;
+    auto tile = cg::tiled_partition<4>(cg::this_thread_block());
+    out[i] = cg::inclusive_scan(tile, (int)in[i] % 9, second());
 }

@@ -455,3 +455,41 @@ __global__ void counted_in_region(const float *in, int n, float *out)
             out[i] = s[95 - (k * 32 + t) % 96] + k;
     }
 }
+
+/* Enumerations within the kernel name numbers. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
+__global__ void names_of_numbers(const float *in, int n, float *out)
+{
+    enum { LANES = 32, WARPS = SIZE / LANES, PAD };
+    __shared__ float s[WARPS][LANES + PAD];
+    const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES;
+    s[warp][lane] = in[blockIdx.x * SIZE + threadIdx.x];
+    __syncthreads();
+    float sum = 0;
+    for (int w = 0; w < WARPS; w++) {
+        enum { STEP = 2 };
+        sum += s[w][(lane + w * STEP) % LANES];
+        __syncthreads();
+        s[w][lane] = lane << STEP;
+        __syncthreads();
+    }
+    out[blockIdx.x * SIZE + threadIdx.x] = sum;
+}
+
+/* The name of a number hides that of a variable. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
+__global__ void hidden_by_number_turns(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    int k = (int)in[threadIdx.x];
+    s[threadIdx.x] = in[blockIdx.x * SIZE + threadIdx.x];
+    __syncthreads();
+    {
+        enum { k = 5 };
+        s[SIZE - 1 - threadIdx.x] = k;
+        __syncthreads();
+        s[threadIdx.x] += k;
+    }
+    __syncthreads();
+    out[blockIdx.x * SIZE + threadIdx.x] = s[threadIdx.x] + k;
+}

@@ -240,4 +240,58 @@ CF__FN cf__value<T> exclusive_scan_update(const Group &group, Atomic &&target, T
 
 } /* namespace cooperative_groups */
 
+/* ---- In a region of threads ---- */
+
+/* Scans the values of a group, by rank, in the order of a GPU. The mask of a rank that gave no value is 0. */
+template <bool is_exclusive, unsigned int Size, typename T, typename Operator>
+static inline CF__INLINE CF__OF_BLOCK void cf__scan_ranks(T *values, const uint32_t *masks, Operator op)
+{
+    alignas(32) T sums[64] = {}, below[32]; /* the values stand in the upper half */
+    for (int t = 0; t < 32; t++)
+        sums[32 + t] = values[t];
+    CF__UNROLL for (int distance = 1; distance < (int)Size; distance *= 2)
+    {
+        for (int t = 0; t < 32; t++)
+            below[t] = sums[32 + t - distance];
+        for (int t = 0; t < 32; t++)
+            sums[32 + t] = masks[t] && t % (int)Size >= distance ? op(sums[32 + t], below[t]) : sums[32 + t];
+    }
+    for (int t = 0; t < 32; t++) {
+        if constexpr (!is_exclusive)
+            values[t] = sums[32 + t];
+        else if constexpr (cooperative_groups::cf__is_integer_sum<T, Operator>::value)
+            values[t] = (T)(sums[32 + t] - values[t]);
+        else
+            values[t] = t % (int)Size == 0 ? T() : sums[31 + t];
+    }
+}
+
+/* Replaces the values of a warp's lanes by the results of a scan over the lanes in their mask. `Size`: the size of a
+ * tile, 0 for other groups. The mask of a lane that gave no value is 0. */
+template <bool is_exclusive, unsigned int Size, typename T, typename Operator>
+static inline CF__INLINE CF__OF_BLOCK void cf__lanes_scan(T *values, const uint32_t *masks, Operator op)
+{
+    if constexpr (Size > 0)
+        return cf__scan_ranks<is_exclusive, Size>(values, masks, op);
+    uint32_t done = 0;
+    for (int lane = 0; lane < 32; lane++) {
+        if (!masks[lane] || done >> lane & 1)
+            continue;
+        T ranked[32] = {};
+        uint32_t given[32] = {};
+        const uint32_t group = masks[lane];
+        int rank = 0;
+        for (uint32_t rest = group; rest; rest &= rest - 1, rank++) {
+            ranked[rank] = values[__builtin_ctz(rest)];
+            given[rank] = masks[__builtin_ctz(rest)];
+        }
+        cf__scan_ranks<is_exclusive, 32>(ranked, given, op);
+        rank = 0;
+        for (uint32_t rest = group; rest; rest &= rest - 1, rank++)
+            if (given[rank])
+                values[__builtin_ctz(rest)] = ranked[rank];
+        done |= group;
+    }
+}
+
 #endif
