@@ -166,8 +166,8 @@ class Rewriter(SectionText, EndsText, QuotientText):
     def _check_addresses(self):
         """Raises Refused if an address may live across a barrier, since variables move from region to region."""
         for variable in self._variables.all if len(self._layout.regions) > 1 else ():
-            if variable.escape is not None and (variable in self._home or variable.is_reference):
-                raise Refused(self._tokens[variable.escape], 'has an address that may live across a barrier')
+            if variable.lasting is not None and (variable in self._home or variable.is_reference):
+                raise Refused(self._tokens[variable.lasting], 'has an address that may live across a barrier')
 
     def _keep_value(self, variable):
         """Keeps all variables in the value of an `auto` variable, since the compiler deduces its type from them."""

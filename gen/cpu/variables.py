@@ -40,6 +40,7 @@ class Variable:
         self.number = 0                         # position in the order of declarations
         self.uses, self.writes = [], []  # places in the body at which its name stands, and at which it is written
         self.escape = None                      # first place at which its address escapes
+        self.lasting = None                     # first place at which the address may outlive its statement
         self.is_block = False                   # the block, and not each thread, runs the declaration
         self.is_column = False                  # an array of numbers of which only single elements are read and written
         self.is_table = False                   # a constant array whose initializer consists of numbers
@@ -115,7 +116,12 @@ class Variables:
             variable.writes = [at for at in variable.uses
                                if may_change or at in returned or self._is_write(at, variable)]
             variable.escape = next((at for at in variable.uses if not variable.is_shared and (
-                is_given or at in returned or self._escapes(at, variable))), None)
+                is_given or at in returned or self._escapes(at, at + 1, at, variable))), None)
+            variable.lasting = variable.escape
+            if variable.escape is not None and variable.is_number and not (is_given or returned):
+                places = [(at, self._find_vector(at, variable)) for at in variable.uses]
+                variable.lasting = next((at for at, place in places if self._escapes(
+                    *(place or (at, at + 1)), at, variable)), None)
             variable.is_table = variable.may_be_table and variable.value is not None and not variable.writes and all(
                 self._tokens[at].kind == 'number' or self._text(at) in ('{', '}', ',', '-', '+')
                 for at in range(*variable.value))
@@ -452,10 +458,30 @@ class Variables:
         """True if the statement of the token at `at` may bind a reference before it."""
         return self._bound[at - 1] > self._begins[at] if at else False
 
-    def _escapes(self, at, variable):
+    def _find_vector(self, at, variable):
+        """Returns the place of *(float4 *)&v[4] or *reinterpret_cast<float4 *>(&v[4]) around the name of an array of a
+        thread at `at`; None for other code, and for an array in which a vector may not be aligned."""
+        length = variable.declarator[2].text if variable.may_be_column else ''
+        end = matching(self._tokens, at + 1, '[', ']') if self._text(at + 1) == '[' else 0
+        texts = [*[''] * 6, *(t.text for t in self._tokens[max(at - 6, 0):at])]
+        if not end or not length.isdigit() or int(length) % 4 or self._text(at - 1) != '&' or \
+                {t.text for t in variable.types} not in ({'float'}, {'int'}, {'unsigned'}, {'double'}):
+            return None
+        if texts[-2:] == [')', '&'] and texts[-3] == '*' and texts[-4] in VECTORS | FLOAT_VECTORS:
+            begin = at - 5 - (texts[-5] == 'const')
+            is_cast = self._text(begin) == '('
+        else:
+            begin = at - 6 - (texts[-6:-5] == ['const'])
+            is_cast = texts[-4:] == ['*', '>', '(', '&'] and texts[-5] in VECTORS | FLOAT_VECTORS and \
+                self._text(begin) == '<' and self._text(begin - 1) == 'reinterpret_cast' and self._text(end) == ')'
+            begin, end = begin - 1, end + 1
+        is_cast = is_cast and self._text(begin - 1) == '*' and not self.ends_value(begin - 2)
+        return (begin - 1, end) if is_cast else None
+
+    def _escapes(self, begin, end, at, variable):
         """True if an address of a variable, or a reference to it, may live longer than the statement with its name at
-        `at`."""
-        begin, end = at, self._end_of_element(at + 1, variable.is_pointer)
+        `at`. `begin`, `end`: the place of the operand."""
+        end = self._end_of_element(end, variable.is_pointer)
         while not self._is_address(begin):
             if variable.is_pointer and self._text(end) in ('[', '->'):
                 return False

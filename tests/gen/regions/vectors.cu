@@ -290,3 +290,59 @@ __global__ void peaks(const float *in, int n, float *out)
     float2 chosen = pair.x < last.y ? pair : last;
     out[i] = chosen.x + chosen.y + own.where + s[t % 4].where;
 }
+
+/* Threads access their arrays as vectors, before and after a barrier. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
+__global__ void arrays_as_vectors(const float *in, int n, float *out)
+{
+    __shared__ float4 s[96];
+    float v[8];
+    int bits[4] = {1, 2, 3, 4};
+    const int t = threadIdx.x, i = blockIdx.x * 96 + t;
+    for (int k = 0; k < 8; k++)
+        v[k] = in[i] * k + t;
+    s[t] = *(float4 *)&v[4];
+    *(int2 *)&bits[2] = make_int2(t, 7);
+    __syncthreads();
+    *reinterpret_cast<float4 *>(&v[0]) = s[95 - t];
+    const float2 last = *(const float2 *)&v[2];
+    v[7] += (*reinterpret_cast<const int2 *>(&bits[2])).x;
+    __syncthreads();
+    s[t].y = v[7] + last.y + bits[3];
+    __syncthreads();
+    out[i] = s[(t + 5) % 96].y + v[0] * 2 + v[5] + bits[0];
+}
+
+/* The address of an array's vector, or a reference to the vector, stays. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
+__global__ void addresses_of_vectors_turns(const float *in, int n, float *out)
+{
+    float v[4] = {1, 2, 3, 4};
+    float4 *whole = &*(float4 *)&v[0];
+    const int i = blockIdx.x * 96 + threadIdx.x;
+    v[1] = in[i];
+    __syncthreads();
+    out[i] = whole->y + v[2];
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
+__global__ void references_to_vectors_turns(const float *in, int n, float *out)
+{
+    float v[4] = {1, 2, 3, 4};
+    float4 &whole = *(float4 *)&v[0];
+    const int i = blockIdx.x * 96 + threadIdx.x;
+    v[1] = in[i];
+    __syncthreads();
+    out[i] = whole.y + v[2];
+}
+
+/* The arrays of neighbouring threads would not be aligned for the vector. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
+__global__ void odd_array_turns(const float *in, int n, float *out)
+{
+    float v[6] = {1, 2, 3, 4, 5, 6};
+    const int i = blockIdx.x * 96 + threadIdx.x;
+    *(float2 *)&v[2] = make_float2(in[i], 5);
+    __syncthreads();
+    out[i] = v[2] + v[3];
+}
