@@ -147,7 +147,7 @@ class ModuleTest(Runner):
             ('array_of_bf16_as_bytes_is_copied', 'copy', 'copy_bf16', '|V2', pack('u16', [0x3f80, 1]), (2,)),
             ('array_of_bf16_as_ml_dtypes_writes_it_is_copied', 'copy', 'copy_bf16', '<V2', pack('u16', [1]), (1,)),
             ('array_of_e4m3_as_u8_is_copied', 'copy_e4m3', 'copy_e4m3', '|u1', bytes(range(256)), (256,)),
-            ('array_of_e5m2_as_ml_dtypes_writes_it_is_copied', 'copy_e5m2', 'copy_e5m2', '|V1', bytes(range(256)),
+            ('array_of_e4m3_as_ml_dtypes_writes_it_is_copied', 'copy_e4m3', 'copy_e4m3', '<V1', bytes(range(256)),
              (256,)),
             ('array_of_float4_is_copied', 'copy', 'copy_f4', '<f4', pack('f32', quarters), (3, 4)),
             ('array_of_half2_is_copied', 'copy', 'copy_h2', '<f2', pack('f16', quarters), (6, 2)),
@@ -159,6 +159,13 @@ class ModuleTest(Runner):
              [('a', [('b', '<u2', (2, 3)), (('title', 'c'), '|S4')]), ('d', '<M8[us]')], bodies, (3,)),
             ('array_of_no_structs_is_copied', 'copy', 'copy_body', BODY, b'', (0,)),
         ), check)
+
+        def named():
+            self.write('a.npy', npy_of('<f1', bytes(range(256)), (256,)))
+            found = fields(self.own('copy', 'a=a.npy', 'b=b.npy'))['kernel'], *read_bytes(self.path('b.npy'))
+            return '' if found == ('copy_e5m2', '|u1', (256,), bytes(range(256))) else str(found)
+
+        self.test('array_of_e5m2_as_ml_dtypes_writes_it_is_read', named)
 
         def flat():
             self.write('a.npy', npy('f32', quarters, shape=(1, 3, 4)))

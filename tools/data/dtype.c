@@ -131,8 +131,9 @@ int dtype_parse(struct literal *literal, const char *path, struct element_type *
         return -1;
     for (int known = 0; known < CF_TYPE_COUNT && bytes; known++) {
         int is_struct = known == CF_OPAQUE && name[1] == 'V';
-        if (element_file_type((cf_type)known) != (cf_type)known || known == CF_PTR || name[0] == '=' ||
-            (bytes > 1 && name[0] == '|' && !is_struct))
+        /* ml_dtypes calls e5m2 <f1, and other floats that NumPy lacks bytes. */
+        int is_named = known == CF_E5M2 || element_file_type((cf_type)known) == (cf_type)known;
+        if (!is_named || known == CF_PTR || name[0] == '=' || (bytes > 1 && name[0] == '|' && !is_struct))
             continue;
         if (is_struct || (name[1] == cf_type_kind((cf_type)known) && cf_type_size((cf_type)known) == (size_t)bytes)) {
             type->type = (cf_type)known;
