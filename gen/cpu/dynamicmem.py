@@ -4,10 +4,12 @@ Memory and functions are found by their names. A name does not count if the func
 another function or class."""
 
 from cpu.sharedmem import find_ranges, names_of, Outside
+from declare.classdecl import split_members
 from declare.declarations import behind_template
 from tokens.brackets import matching
 
 _NO_TYPES = {'return', 'case', 'else', 'do', 'sizeof', 'new', 'delete', 'goto', 'throw', 'typename', 'extern', 'static'}
+_INDICES = {'threadIdx', 'blockIdx', 'blockDim', 'gridDim', 'this'}
 
 
 class Dynamic:
@@ -59,6 +61,26 @@ def _find_own(declaration):
     if '__shared__' not in declaration.words:
         return None
     return next((d.shared for d in find_ranges(list(declaration.body or ())) if d.is_dynamic), None)
+
+
+def only_gives_memory(declaration):
+    """True for a function that does nothing but return the address of its extern __shared__ memory, and for a class
+    whose only members are conversions of this kind, such as SharedMemory<T> of NVIDIA's samples."""
+    if declaration.is_class and ':' not in (t.text for t in declaration.head):
+        members = [m for _, _, m in split_members(declaration.body) if m.function is not None or len(m.head) > 1]
+        return bool(members) and all(m.name == 'operator' and only_gives_memory(m) for m in members)
+    texts = [t.text for t in declaration.body or ()] if declaration.function is not None else []
+    first = texts.index(';') if ';' in texts else 0
+    if first < 3:
+        return False
+    name, value = texts[first - 3], texts[first + 1:]
+    pairs = list(zip(value, declaration.body[first + 2:]))
+    return {'extern', '__shared__'} <= set(texts[:first]) and texts[first - 2:first] == ['[', ']'] and \
+        value[:1] == ['return'] and value.count(';') == value.count(name) == 1 and value[-1] == ';' and not any(
+            behind.text == '(' and text not in ('return', '(', ')', '>') or text == ')' and behind.text == '*' or
+            behind.kind not in ('identifier', 'punctuation') or
+            behind.kind == 'punctuation' and behind.text not in ('(', ')', '*', '<', '>', '::', ';')
+            for text, behind in pairs) and not _INDICES.intersection(value)
 
 
 def _of_class(declaration):

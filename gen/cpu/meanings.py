@@ -4,6 +4,7 @@ import re
 from functools import cached_property
 
 from cpu.collective import find_reached
+from cpu.dynamicmem import only_gives_memory
 from cpu.loops import find_device_data
 from cpu.members import body_tokens
 from cpu.names import FLOAT_VECTORS, VECTORS
@@ -321,6 +322,12 @@ class Meanings:
                                                     not self.has_no_effect(t.text))
                         for t in f.body or ()) for f in self._functions.get(name, ()))
         return self._harmless[name]
+
+    def gives_memory(self, name):
+        """True if the file has functions or classes with this name that only give the address of the block's extern
+        __shared__ memory."""
+        found = self._named.get(name, ())
+        return bool(found) and all(map(only_gives_memory, found))
 
     def only_uses(self, tokens, opening):
         """True if the call whose parenthesis opens at `opening` neither stores nor returns the address of an

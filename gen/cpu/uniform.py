@@ -21,8 +21,8 @@ from cpu.tiles import Tiles
 from cpu.warps import Warps
 from tokens.brackets import matching, split_at
 
-PURE = {'min', 'max', 'abs', 'fminf', 'fmaxf', 'fmin', 'fmax', 'sizeof', 'static_cast', 'ceilf', 'floorf', 'ceil',
-         'floor', '__umul24', '__mul24'} | NUMBERS
+PURE = {'min', 'max', 'abs', 'fminf', 'fmaxf', 'fmin', 'fmax', 'sizeof', 'static_cast', 'reinterpret_cast',
+         'ceilf', 'floorf', 'ceil', 'floor', '__umul24', '__mul24'} | NUMBERS
 # The functions without effects. A function of the file with such a name may have effects.
 _MATHEMATICS = {f'{prefix}{name}{suffix}' for name in (
     'exp', 'exp2', 'exp10', 'log', 'log2', 'log10', 'pow', 'sin', 'cos') for prefix, suffix in (
@@ -564,6 +564,8 @@ class Layout(Sections, Tiles, Ends):
             return None if is_plain else variable.name
         if text == 'threadIdx':
             return f'threadIdx.{self._text(at + 2)}'
+        if self._meanings.gives_memory(text):
+            return None
         if self.is_data(at):
             return text if self.masked or self._guards or text not in self._meanings.shared else None
         if text in _OTHERS or self._meanings.has_active_classes and text in self._meanings.objects:

@@ -204,6 +204,58 @@ __global__ void two_names(const float *in, int n, float *out)
     out[i + 1] = q[2 * t + 1];
 }
 
+template <typename T> struct Memory {
+    __device__ operator T *()
+    {
+        extern __shared__ int bytes_of_memory[];
+        return (T *)bytes_of_memory;
+    }
+    __device__ operator const T *() const
+    {
+        extern __shared__ int bytes_of_memory[];
+        return (const T *)bytes_of_memory;
+    }
+};
+
+template <> struct Memory<double> {
+    __device__ operator double *()
+    {
+        extern __shared__ double doubles_of_memory[];
+        return doubles_of_memory;
+    }
+};
+
+template <typename T> __device__ T *memory_of()
+{
+    extern __shared__ unsigned char of_function[];
+    return reinterpret_cast<T *>(of_function);
+}
+
+__device__ float *half_of(int half)
+{
+    extern __shared__ float halves[];
+    return halves + half * (threadIdx.x >= 48 ? SIZE : 0);
+}
+
+/* The values of these pointers are the same for a block, except for `own`. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) shared(2 * SIZE * sizeof(float)) in(in[n]) out(out[n])
+__global__ void pointers_to_memory(const float *in, int n, float *out)
+{
+    float *by_class = Memory<float>();
+    auto *second = reinterpret_cast<float *>(memory_of<int>() + SIZE);
+    float *own = half_of(1);
+    int t = threadIdx.x, i = blockIdx.x * SIZE + t;
+    by_class[t] = in[i];
+    second[t] = 2 * in[i];
+    __syncthreads();
+    for (int s = 64; s > 0; s >>= 1) {
+        if (t < s && t + s < SIZE)
+            by_class[t] += by_class[t + s] + second[t];
+        __syncthreads();
+    }
+    out[i] = by_class[0] + own[t] + memory_of<float>()[95 - t];
+}
+
 /* The second array holds the address of the first one. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE / 2) in(in[n]) out(out[n])
 __global__ void shared_rows(const float *in, int n, float *out)
