@@ -159,14 +159,20 @@ class Innermost(Ranges):
         texts, of = [self._text(behind), self._text(behind + 1)], self._variables.of
         own = {v for v in map(of.get, range(begin, at)) if v is not None and v.statement is not None and
                begin <= v.statement.begin < at}
-        chosen = [of[i] for i in range(at + 1, behind) if of.get(i) in own and of[i] in self._layout.varying and (
-            of[i].writes or any(self._text(k) == '[' for k in range(*of[i].value or (0, 0))))]
+        chosen = [of[i] for i in range(at + 1, behind) if of.get(i) in own and of[i] in self._layout.varying and
+                  self._reads_data(of[i], own)]
         before = {self._text(i) for i in range(begin, at)}
         # The store can be a region only if all variables that it needs from the code before are plain.
         return bool(chosen) and (texts[0] == '=' or is_update(texts)) and not before.isdisjoint(('?', 'if')) and \
             'return' not in before and self.is_plain(begin, statement.end) and all(
                 v.is_scalar and v.is_block and not v.is_reference for v in own) and not any(
                     v.escape is not None and not v.is_shared or v.is_reference for v in self._variables.all)
+
+    def _reads_data(self, variable, own):
+        """True if the value of a variable may come from memory, directly or through the variables `own`."""
+        return bool(variable.writes) or any(
+            self._text(at) == '[' or used in own and used is not variable and self._reads_data(used, own)
+            for at in range(*variable.value or (0, 0)) for used in [self._variables.of.get(at)])
 
     def ends(self, statement):
         """True if a loop ends for any values of its variables, so that it may run although no thread would run it."""

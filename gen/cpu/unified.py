@@ -6,6 +6,7 @@
     if (i < n && x[i] > 0) ...                  if (i < n) if (x[i] > 0) ...
     int i = ((blockIdx.x) * (n) + (k));         int i = blockIdx.x * n + k;
     float v = 0; if (i < n) v = x[i];           float v = 0; v = i < n ? x[i] : v;
+    v = a == 3 || x[i];                         v = (((a == 3) != 0) | ((x[i]) != 0)) != 0;
 """
 
 import copy
@@ -14,6 +15,7 @@ from collections import Counter
 
 from cpu.meanings import Meanings
 from cpu.narrowed import narrow_arrays
+from cpu.operands import join_operands
 from cpu.renamed import is_plain, names_in_pragmas
 from cpu.statements import LOOPS, parse_statements
 from cpu.variables import Variables
@@ -33,7 +35,7 @@ def unify(kernel, declarations):
     """Returns a copy of a kernel in this form, with the same meaning; the kernel itself if nothing changes."""
     body = None
     for change in (_drop_parentheses, _change_sums, _change_whiles, _change_parameters, _change_pointers,
-                   _change_variables, narrow_arrays, _change_loads, _divide_conditions):
+                   _change_variables, narrow_arrays, join_operands, _change_loads, _divide_conditions):
         try:
             if body is None:
                 body = Body(kernel, declarations)

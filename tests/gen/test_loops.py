@@ -182,6 +182,10 @@ TEXTS = [
     ('regions', 'columns_to_rows', r'for [(]int j[^{]*{\s*CF__ROWS[^\n]*out\[', True),    # row by row
     ('vectors', 'forces', r'cf__T_\d+_sum sum = cf__kept', True),   # element by element
     ('columns', 'queues', 'cf__kept_column<', True),
+    ('operands', 'safe_operands', r'\b(alive|few) = [^;]*(&&|[|][|])', False),
+    ('operands', 'unsafe_operands', r'[)] != 0', False),
+    ('operands', 'types_of_operands', r'size_of[( ]+t > 5 [)] != 0 [)] [|]', True),
+    ('operands', 'splits', r'cf__kept_\d+_chosen', True),      # the loop that chooses places is apart from the stores
 ]
 
 
