@@ -11,6 +11,9 @@ from contextlib import contextmanager
 
 from cpu.statements import LOOPS
 
+# The words in a loop that a warp runs once.
+_OF_LOOPS = {'for', 'if', 'else', 'const', 'int', 'unsigned', 'float', 'double', 'min', 'max'}
+
 
 class Section:
     """The statements between two places that warps run one after another. `regions`: their Regions; `declared`:
@@ -42,8 +45,8 @@ class Section:
 def count_statements(statements, layout, has_escapes):
     """Returns the number of statements, from the first one on, that are a section; 0 if none begins there.
     `has_escapes`: tells if control may leave a statement."""
-    found = 0
-    for number, statement in enumerate(statements):
+    found = layout.count_repeated(statements)
+    for number, statement in enumerate(statements[found:], found):
         has_lanes = layout.lanes.find_first(statement) is not None
         if statement.kind == 'alias' or layout.has_block_barrier(statement) or has_escapes(statement) or \
                 not has_lanes and any(s.kind in LOOPS for s in statement.walk()) or any(
@@ -124,6 +127,23 @@ class Sections:
             return token.text not in ('[', '->', '{', '/', '%') and (
                 token.text not in ('*', '&') or self._variables.ends_value(at - 1))
         return all(map(is_plain, range(begin, end)))
+
+    def count_repeated(self, statements):
+        """Returns the number of statements that are a loop, after declarations of constant values, that all lanes of a
+        warp would repeat with the same values, and whose steps depend on the warp; 0 if the first ones are others."""
+        count = next((n for n, s in enumerate(statements) if s.kind != 'declaration' or any(
+            v.is_shared or not v.is_scalar or any(self._tokens[at].kind != 'number' for at in range(*v.value or (0, 0)))
+            for v in self.declared_by(s))), 0)
+        loop, of = statements[count], self._variables.of
+        if count == 0 or loop.kind != 'for':
+            return 0
+        own = {v for s in (*statements[:count], *loop.walk()) for v in self.declared_by(s)}
+        used = [of.get(at) for at in range(loop.begin, loop.end)]
+        is_of_warp = any(of.get(at) in self.even for part in loop.parts[:2] for at in range(*part)) and all(
+            v in own or v.is_shared or v in self.even or v not in self.varying for v in used if v is not None)
+        return count + 1 if is_of_warp and all(
+            at in of or self._tokens[at].kind != 'identifier' or self._text(at) in _OF_LOOPS
+            for at in range(loop.begin, loop.end)) else 0
 
     def declared_by(self, statement):
         return self._variables.declared_by(statement)

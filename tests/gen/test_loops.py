@@ -185,6 +185,8 @@ TEXTS = [
     ('operands', 'safe_operands', r'\b(alive|few) = [^;]*(&&|[|][|])', False),
     ('operands', 'unsafe_operands', r'[)] != 0', False),
     ('operands', 'types_of_operands', r'size_of[( ]+t > 5 [)] != 0 [)] [|]', True),
+    ('operands', 'repeated_by_lanes',
+     r'WARPS_OF[^|]*before = 0;[^|]*WARPS_OF[^|]*larger = 0;[^|]*INDEP[^|]*mixed = 1', True),
     ('operands', 'splits', r'cf__kept_\d+_chosen', True),      # the loop that chooses places is apart from the stores
 ]
 

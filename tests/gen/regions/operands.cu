@@ -1,5 +1,5 @@
 /* operands.cu - kernels for test_regions.c whose operators && and || read memory, and whose stores go to chosen
- * elements. All have n / 96 blocks of 96 threads and one element to a thread. */
+ * elements, and loops that warps repeat. All have n / 96 blocks of 96 threads and one element to a thread. */
 #define SIZE 96
 
 /* All right operands read elements that the same thread accesses before. */
@@ -97,4 +97,40 @@ __global__ void splits(const float *in, int n, float *out)
         __syncthreads();
     }
     out[i] = key;
+}
+
+/* Each warp runs the first two loops once. The other loops differ between lanes, or change values of earlier code. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void repeated_by_lanes(const float *in, int n, float *out)
+{
+    __shared__ float sums[3], most[3];
+    const int t = threadIdx.x, i = blockIdx.x * SIZE + t, lane = t & 31, warp = t >> 5;
+    float v = in[i];
+    for (int d = 16; d > 0; d /= 2)
+        v += __shfl_xor_sync(0xffffffffu, v, d);
+    if (lane == 0) {
+        sums[warp] = v;
+        most[warp] = in[i];
+    }
+    __syncthreads();
+    float before = 0;
+    for (int w = 0; w < warp; w++)
+        before += sums[w];
+    int larger = 0, last = 0;
+    for (int w = warp; w < 3; ++w) {
+        const float other = most[w];
+        if (other > sums[0] / 32)
+            larger++;
+        else
+            last = w;
+    }
+    float mixed = 1;
+    for (int w = 0; w < warp; w++)
+        mixed += in[i] * sums[w];
+    float few = 2;
+    for (int w = 0; w < lane; w++)
+        few += sums[w % 3];
+    for (int w = 0; w < warp; w++)
+        v += most[w];
+    out[i] = before + larger * 3 + last + mixed + few + v;
 }
