@@ -5,19 +5,21 @@ calls of functions that apply atomic functions to the block's own memory.
                                   x = cf__result_1; }
 
 A call is inlined if the function has one definition, or the only one for exactly the types of the arguments, and one
-return at its end; its parameters are numbers, vectors, structs of these, pointers, references or groups of threads, and
-its template parameters types or numbers; and the statement evaluates the call once and before any effect in it.
-Otherwise the kernel runs as fibers."""
+return at its end; its parameters are numbers, vectors, structs of these, pointers, references, groups of threads or
+function objects, and its template parameters types or numbers; and the statement evaluates the call once and before any
+effect in it. Calls of function objects are inlined likewise. Otherwise the kernel runs as fibers."""
 
 import copy
 import re
 from functools import cached_property
 
+from cpu.called import as_pointer, find_waiting, is_changed
 from cpu.collective import find_reached, find_waits
 from cpu.constants import Constants
+from cpu.functors import end_of_type, find_functors, find_temporary, replace_objects
 from cpu.meanings import EFFECTS, Meanings, NUMBERS
 from cpu.refused import Refused
-from cpu.sharedmem import ATOMICS, find_array, find_changed
+from cpu.sharedmem import find_array
 from cpu.statements import parse_statements
 from cpu.variables import Variables
 from declare.declarations import behind_template
@@ -35,6 +37,7 @@ _POINTERS = {'*', '&', '__restrict__', '__restrict', 'const', 'volatile'}
 _OF_STORAGE = {'const', 'constexpr', 'static', '__shared__', 'extern', 'register'}
 # Maps the type of a template parameter that is a number to the suffix of such a literal.
 _OF_VALUES = {'int': '', 'unsigned': 'u', 'unsigned int': 'u'}
+_OF_TEMPLATES = {f'template < {word} > class' for word in ('typename', 'class')}
 # A function with one of these words is not inlined.
 _OTHERS = {'static', 'extern', 'sizeof', 'this', 'asm', 'decltype', 'operator', 'template', 'volatile', '&&'}
 # A statement with one of these words may not evaluate a call exactly once, or not first.
@@ -45,10 +48,12 @@ def expand_calls(kernel, declarations):
     """Returns a kernel with inlined calls, or the kernel itself if it has none; and a map from the names of functions
     to the Refused that says why a call is not inlined. Raises Refused if a function with __shared__ variables has calls
     that cannot be inlined beside inlined ones, since all calls share the variables."""
-    waiting, changing = _find_waiting(kernel, declarations)
-    if not (waiting or changing):
+    waits = list(find_waits(kernel, declarations))
+    waiting, changing = find_waiting(kernel, declarations, waits)
+    functors = find_functors(declarations, kernel.scope) if waits else {}
+    if not (waiting or changing or functors):
         return kernel, {}
-    expander = _Expander(kernel, declarations, waiting, changing)
+    expander = _Expander(kernel, declarations, waiting, changing, functors)
     while expander.expand_one():
         pass
     for declaration in find_reached(expander.kernel, declarations):
@@ -59,59 +64,32 @@ def expand_calls(kernel, declarations):
     return expander.kernel, expander.refused
 
 
-def _find_waiting(kernel, declarations):
-    """Returns two sets of names: of functions in which threads of a kernel wait, and of functions that apply atomic
-    functions to the target of a parameter. Each set includes the functions that call its functions."""
-    waits = list(find_waits(kernel, declarations))
-    functions = [d for d in find_reached(kernel, declarations)
-                 if d is not kernel and d.function is not None and d.body] if waits else []
-    callers = {}
-    for function in functions:
-        for word in function.words:
-            callers.setdefault(word, []).append(function.name)
-    waiting = _with_callers({name for d, _ in waits if d is not kernel for name in d.names}, callers)
-    changing = _with_callers({d.name for d in functions if _changes_parameter(d)}, callers)
-    names = {d.name for d in functions}
-    return waiting & names, (changing - waiting) & names
-
-
-def _with_callers(names, callers):
-    found, pending = set(names), list(names)
-    while pending:
-        more = {name for name in callers.get(pending.pop(), ()) if name not in found}
-        found |= more
-        pending += more
-    return found
-
-
-def _changes_parameter(function):
-    pointers = {p[-1].text for p in function.parameters if any(t.text == '*' for t in p)}
-    return any(token.text in ATOMICS and place is not None and function.body[place].text in pointers
-               for at, token in enumerate(function.body) for place in [find_changed(function.body, at)])
-
-
 class _Function:
     """A function that can be inlined. Raises TokenError if this declaration cannot be inlined. `free`: tokens of names
     that the function uses and does not declare."""
 
-    def __init__(self, declaration, kernel, declarations, meanings):
-        self.declaration = declaration
+    def __init__(self, declaration, kernel, declarations, meanings, functors):
+        self.declaration, self.is_functor = declaration, declaration.is_class
+        if self.is_functor:
+            declaration = functors[next(iter(declaration.names))][1]
         head, self.name = declaration.head, declaration.head[declaration.function]
-        _demand(declaration.body, self.name, 'has several declarations')
-        _demand(not declaration.is_member, self.name, 'is a member of a class')
-        _demand(declaration.scope in ([], (), kernel.scope), self.name, 'is in another namespace than the kernel')
-        behind = behind_template(head)
-        self.template = _read_template(head[:behind])
+        if not self.is_functor:
+            _demand(declaration.body, self.name, 'has several declarations')
+            _demand(not declaration.is_member, self.name, 'is a member of a class')
+            _demand(declaration.scope in ([], (), kernel.scope), self.name, 'is in another namespace than the kernel')
+        behind, of_class = behind_template(head), self.declaration.head[:behind_template(self.declaration.head)]
+        self.template = _read_template(of_class if self.is_functor and of_class else head[:behind])
         self.types = {name for name, types, _ in self.template if types == ''}
         self.template_names = {name for name, _, _ in self.template}
         known = meanings.numbers | meanings.records | self.types
+        passed = known | {n for n, (d, _) in functors.items() if d.head[0].text != 'template'}
         self.result = [t for t in head[behind:declaration.function] if t.text not in _SPECIFIERS]
         texts = [t.text for t in self.result]
         self.is_void = texts == ['void']
         _demand(self.is_void or texts and set(texts) <= known and 'void' not in texts, self.name,
                 'returns another type than numbers, vectors and structs of these')
-        parameters = [_as_pointer(p) for p in declaration.parameters if [t.text for t in p] not in ([], ['void'])]
-        self.parameters = [self._read_parameter(p, known) for p in parameters]
+        parameters = [as_pointer(p) for p in declaration.parameters if [t.text for t in p] not in ([], ['void'])]
+        self.parameters = [self._read_parameter(p, passed) for p in parameters]
         self.body = declaration.body
         self.statements = parse_statements(self.body)
         self.variables = Variables(self.body, parameters, self.statements, meanings)
@@ -124,6 +102,7 @@ class _Function:
         self._check_names(kernel, declarations)
         self.shared = [s for t in self.statements for s in t.walk() if s.kind == 'declaration' and any(
             v.is_shared for v in self.variables.declared_by(s))]
+        _demand(not (self.is_functor and self.shared), self.name)
         for statement in self.shared:
             for at in range(statement.begin, statement.end):
                 variable = self.variables.of.get(at)
@@ -187,20 +166,10 @@ def _read_template(tokens):
     for part in split_at(tokens[2:-1], ',') if tokens[2:-1] else []:
         part, *default = split_at(part, '=')
         types = ' '.join(t.text for t in part[:-1])
-        _demand(len(default) < 2 and (types in ('typename', 'class') or types in _OF_VALUES), tokens[0])
+        _demand(len(default) < 2 and (types in ('typename', 'class') or types in _OF_VALUES or
+                                      types in _OF_TEMPLATES and not default), tokens[0])
         found.append((part[-1].text, types if types in _OF_VALUES else '', *(default or [None])))
     return found
-
-
-def _as_pointer(parameter):
-    """Returns the tokens of a parameter T name[n] in the form T *name, which has the same meaning; other parameters are
-    returned unchanged."""
-    at = next((i for i, t in enumerate(parameter) if t.text == '['), 0)
-    if at < 2 or matching(parameter, at, '[', ']') < len(parameter) or any(t.text in '*&(' for t in parameter[:at]):
-        return parameter
-    star = copy.copy(parameter[at])
-    star.text = '*'
-    return [*parameter[:at - 1], star, parameter[at - 1]]
 
 
 def _demand(condition, token=None, why=''):
@@ -213,16 +182,17 @@ class _Expander:
     function whose __shared__ variables were moved to the kernel to the template arguments of its instances; `refused`:
     maps the name of a function to the Refused with the reason why its last call is not inlined."""
 
-    def __init__(self, kernel, declarations, waiting, changing):
+    def __init__(self, kernel, declarations, waiting, changing, functors):
         self.kernel, self._declarations, self._waiting = kernel, declarations, waiting | changing
-        self._changing = changing
+        self._changing, self._functors = changing, functors
         self._meanings, self._constants = Meanings(kernel, declarations), Constants(kernel, declarations)
         self._functions, self.moved, self.refused, self._count = {}, {}, {}, 0
 
     def _function(self, at, variables):
         """Returns the function that the call at `at` means; raises TokenError if it cannot be inlined."""
         call, opening = self.kernel.body[at], at + 1
-        found = [d for d in self._declarations if d.function is not None and d.name == call.text]
+        found = [self._functors[call.text][0]] if call.text in self._functors else [
+            d for d in self._declarations if d.function is not None and d.name == call.text]
         if len(found) > 1:
             is_template = self.kernel.body[opening].text == '<'
             if is_template:
@@ -235,7 +205,8 @@ class _Expander:
         key = id(found[0])
         if key not in self._functions:
             try:
-                self._functions[key] = _Function(found[0], self.kernel, self._declarations, self._meanings)
+                self._functions[key] = _Function(found[0], self.kernel, self._declarations, self._meanings,
+                                                 self._functors)
             except TokenError as error:
                 self._functions[key] = TokenError(error.token, str(error) or 'keeps its function from being inlined')
         if isinstance(self._functions[key], TokenError):
@@ -264,9 +235,7 @@ class _Expander:
     def expand_one(self):
         """Inlines the first call that can be inlined; returns False if there is none."""
         body = self.kernel.body
-        places = [at for at, token in enumerate(body) if token.text in self._waiting and
-                  [t.text for t in body[at + 1:at + 2]] in (['('], ['<']) and
-                  (at == 0 or body[at - 1].text not in ('.', '->', '::'))]
+        places = [at for at, token in enumerate(body) if token.text in self._waiting or token.text in self._functors]
         if not places or self._count >= _MOST_CALLS or len(body) > _MOST_TOKENS:
             return False
         try:
@@ -274,8 +243,14 @@ class _Expander:
             variables = Variables(body, self.kernel.parameters, statements, self._meanings)
         except TokenError:
             return False
+        replaced = replace_objects(body, statements, variables, self._functors, self._waiting)
+        if replaced:
+            self._set_body(replaced)
+            return True
         parts = [s for t in statements for s in t.walk() if s.kind in ('expression', 'declaration')]
         for at in places:
+            if body[at - 1].text in ('.', '->', '::') or self._find_opening(at) is None:
+                continue
             statement = next((s for s in parts if s.begin <= at < s.end), None)
             self.refused[body[at].text] = Refused(body[at], 'is called in a condition, a header or a return')
             if statement is not None:
@@ -289,10 +264,27 @@ class _Expander:
                                                           str(error) or 'keeps the call from being inlined')
         return False
 
+    def _find_opening(self, at):
+        """Returns the place of a call's parenthesis if the name at `at` is that of a function or of a function object
+        whose calls may be inlined; otherwise None."""
+        body, name = self.kernel.body, self.kernel.body[at].text
+        if name not in self._waiting and name not in self._functors:
+            return None
+        behind = end_of_type(body, at)
+        if name in self._functors and find_temporary(body, at, behind + 2, self._functors):
+            behind += 2
+        elif name in self._functors:
+            return None
+        return behind if [t.text for t in body[behind:behind + 1]] == ['('] else None
+
+    def _set_body(self, tokens):
+        self.kernel = copy.copy(self.kernel)
+        self.kernel.__dict__.pop('words', None)
+        self.kernel.body = tokens
+
     def _expand(self, statement, at, function, variables, statements):
-        body = self.kernel.body
-        opening = at + 1 if body[at + 1].text == '(' else matching(body, at + 1, '<', '>')
-        _demand(body[opening].text == '(' and at not in variables.of, body[at])
+        body, opening = self.kernel.body, self._find_opening(at)
+        _demand(at not in variables.of, body[at])
         end = matching(body, opening, '(', ')')
         if self._keep_right(statement, at, end):
             return
@@ -305,14 +297,13 @@ class _Expander:
                 body[at])
         if len(arguments) > 1:
             self._check_order(opening + 1, end - 1, variables)
-        texts = self._read_arguments(function, at + 2, opening - 1, variables, statements)
+        texts = self._read_arguments(function, at + 2, end_of_type(body, at) - 1, variables, statements)
         given = self._bind(function, texts, arguments, opening + 1, variables)
         # The pointers whose targets take their place.
         followed = {v for v, a in zip(function.variables.parameters, arguments) if a[0].text == '&' and v.name in given}
         around = {t.text for t in (*body[statement.begin:at], *body[end:statement.end])}
         _demand(around.isdisjoint(given[v.name] for v, (types, _) in zip(
-            function.variables.parameters, function.parameters) if v in followed or any(
-                t.text == '&' for t in types)), body[at])
+            function.variables.parameters, function.parameters) if v in followed or is_changed(types)), body[at])
         # Each instance of a function template has __shared__ variables of its own.
         instances = self.moved.setdefault(function.declaration, []) if function.shared else []
         is_first = texts not in instances
@@ -350,7 +341,8 @@ class _Expander:
             elif token.text in texts and token.kind == 'identifier':
                 new = spell_types([token])
                 behind = [t.text for t in function.body[i + 1:i + 3]]
-                if len(new) > 1 and behind[:1] in (['('], ['{']):       # T(0), where T has several words
+                if len(new) > 1 and behind[:1] in (['('], ['{']) and new[0].text not in self._functors:
+                    # T(0), where T has several words
                     _demand(behind[0] == '(' and behind != ['(', ')'] and i and
                             function.body[i - 1].text not in (';', '{', '}'), call)
                     new = [put('('), *new, put(')')]
@@ -371,10 +363,7 @@ class _Expander:
         new = [*front, *block, *rest]
         if statement.kind == 'expression':
             new = [put('{'), *new, put('}')]
-        kernel = copy.copy(self.kernel)
-        kernel.__dict__.pop('words', None)
-        kernel.body = [*(hoisted if is_first else ()), *body[:statement.begin], *new, *body[statement.end:]]
-        self.kernel = kernel
+        self._set_body([*(hoisted if is_first else ()), *body[:statement.begin], *new, *body[statement.end:]])
 
     def _is_shared(self, argument, opening, variables):
         """True if an argument is a pointer into a __shared__ array. `opening`: place of the call's opening
@@ -410,6 +399,7 @@ class _Expander:
         """Yields the tokens that declare a variable for each parameter without a replacement in `given`."""
         for (types, name), argument in zip(function.parameters, arguments):
             if name not in given:
+                types = [t for t in types if t.text != '&']
                 yield from (*spell_types(types), put(mark + name, 'identifier'), put('='), *argument, put(';'))
 
     def _read_arguments(self, function, at, end, variables, statements):
@@ -425,7 +415,8 @@ class _Expander:
             else:
                 _demand(set(words) <= self._meanings.numbers - {'const'} or words[0] in self._meanings.records and
                         len(words) == 1 or len(words) == 1 and
-                        self._own.get(words[0]) == '' and self._meanings.has_only_plain_types, part[0])
+                        self._own.get(words[0]) == '' and self._meanings.has_only_plain_types or
+                        words[0] in self._functors and end_of_type(part, 0) == len(part), part[0])
                 _demand(all(v.name not in words for v in variables.all), part[0])
                 texts[name] = ' '.join(words)
             at += len(part) + 1
@@ -479,8 +470,9 @@ class _Expander:
             own = [t.text for t in variable.types if t.text not in ('__shared__', 'extern', 'register')] \
                 if variable is not None else []
             found = self._find_type(at, at + len(argument), variables)
-            if not function.types.intersection(words) <= set(texts) and variable is None and found and len(words) == 1:
-                texts[words[0]] = ' '.join(found)
+            plain = [w for w in words if w not in ('const', '&')] if not is_changed(types) else words
+            if not function.types.intersection(words) <= set(texts) and variable is None and found and len(plain) == 1:
+                texts[plain[0]] = ' '.join(found)
             if not function.types.intersection(words) <= set(texts):
                 _demand(variable is not None and not variable.is_reference and not variable.is_auto and
                         not variable.is_volatile and (variable.is_number or self._meanings.records.issuperset(
@@ -493,7 +485,12 @@ class _Expander:
                 texts[word] = ' '.join(w for w in own if w != 'const')
             parameter = next(v for v in function.variables.parameters if v.name == name)
             pointed = variables.of.get(at + 1) if [t.text for t in argument[:-1]] == ['&'] else None
-            if pointed is not None and pointed.is_scalar and function.is_only_followed(parameter) and \
+            # A variable with the value may take the place of a reference to an object that nothing changes.
+            if '&' in words and not is_changed(types) and (
+                    function.is_functor or find_temporary(self.kernel.body, at, at + len(argument), self._functors) or
+                    variables.is_computed(at, at + len(argument))):
+                pass
+            elif pointed is not None and pointed.is_scalar and function.is_only_followed(parameter) and \
                     '__shared__' not in [t.text for t in pointed.types] and \
                     [w for w in words if w not in ('const', '*')] == self._find_type(at + 1, at + 2, variables) and (
                         'const' in words[:words.index('*')] or all(t.text != 'const' for t in pointed.types)):
@@ -516,8 +513,12 @@ class _Expander:
         return given
 
     def _find_type(self, at, end, variables):
-        """Returns the words of the type of a variable's element or member; None for other expressions."""
+        """Returns the words of the type of a variable's element or member, or of a function object; None for other
+        expressions."""
         body, variable = self.kernel.body, variables.of.get(at)
+        found = find_temporary(body, at, end, self._functors)
+        if found:
+            return found
         if variable is None or variable.is_auto or variable.is_volatile or sum(
                 t.text == '*' for t in variable.declarator) != variable.is_pointer:
             return None
@@ -548,11 +549,9 @@ class _Expander:
             return Token(kind, text, body[at].file, body[at].line, body[at].column, False)
 
         name = put(f'cf__right_{self._count}', 'identifier')
-        self.kernel = copy.copy(self.kernel)
-        self.kernel.__dict__.pop('words', None)
-        self.kernel.body = [*body[:statement.begin], put('{'), put('auto', 'identifier'), name,
-                            *body[equals:statement.end], *body[statement.begin:equals + 1], name, put(';'), put('}'),
-                            *body[statement.end:]]
+        self._set_body([*body[:statement.begin], put('{'), put('auto', 'identifier'), name,
+                        *body[equals:statement.end], *body[statement.begin:equals + 1], name, put(';'), put('}'),
+                        *body[statement.end:]])
         return True
 
     def _check_around(self, statement, at, end, variables):

@@ -44,7 +44,7 @@ class Meanings:
 
     def __init__(self, kernel, declarations):
         self._kernel, self._declarations = kernel, declarations
-        self._functions, self._classes, self._harmless = {}, set(), {}
+        self._functions, self._classes, self._holders, self._harmless = {}, set(), set(), {}
         self._plain, self._named, self.records = set(_KNOWN), {}, set(_KNOWN)
         self.numbers, self.floats, self.references = set(NUMBERS), {'float', 'double'}, set()
         self.shared, self.objects, self._outside = set(), set(), set()
@@ -55,7 +55,6 @@ class Meanings:
             if declaration.function is not None and declaration is not kernel:
                 self._functions.setdefault(declaration.name, []).append(declaration)
             elif declaration.is_class:
-                self._classes |= set(declaration.names)
                 self._note_functions(declaration)
             elif declaration.function is None:
                 self._note_names(declaration)
@@ -67,7 +66,10 @@ class Meanings:
                 self._note_members(declaration.body)
 
     def _note_functions(self, declaration):
-        """Notes the friend functions in a class, and the class's name if it is a record."""
+        """Notes the friend functions in a class, whether its objects may hold addresses, and its name if it is a
+        record."""
+        self._classes |= set(declaration.names)
+        may_hold_addresses = True
         members = [m for _, _, m in split_members(declaration.body)] if not declaration.has('enum') else []
         for member in members:
             if member.function is not None and member.has('friend'):
@@ -80,6 +82,9 @@ class Meanings:
                         a.text in self.numbers | self.records for a, b in pairs if
                         a.kind == 'identifier' and (b.kind == 'identifier' or b.text == '*')):
                 self.records |= set(declaration.names)
+                may_hold_addresses = any(t.text == '*' or t.text in self._holders for t in declaration.body)
+        if may_hold_addresses:
+            self._holders |= set(declaration.names)
 
     def _note_names(self, declaration):
         """Notes the names that a declaration gives to types and variables."""
@@ -317,7 +322,8 @@ class Meanings:
         if name not in self._harmless:
             self._harmless[name] = True         # the value that a recursive function finds for itself
             self._harmless[name] = all(
-                not any(self._is_reference(p) or any(t.text == '*' for t in p) for p in f.parameters) and
+                not any(self._is_reference(p) and not self._is_read_only(p, f.body or ()) or
+                        any(t.text == '*' for t in p) for p in f.parameters) and
                 not any(t.kind == 'identifier' and (EFFECTS.fullmatch(t.text) or t.text == '__shared__' or
                                                     not self.has_no_effect(t.text))
                         for t in f.body or ()) for f in self._functions.get(name, ()))
@@ -328,6 +334,13 @@ class Meanings:
         __shared__ memory."""
         found = self._named.get(name, ())
         return bool(found) and all(map(only_gives_memory, found))
+
+    def _is_read_only(self, parameter, body):
+        """True if a parameter is a reference to a constant number, or to a constant record without addresses, and no
+        cast or address in the function's body evades the constancy."""
+        words = {t.text for t in parameter[:-1]}
+        return '&' in words and 'const' in words and all(t.text != '&' for t in body) and \
+            words - {'&'} <= (self.numbers | self.records) - self._holders
 
     def only_uses(self, tokens, opening):
         """True if the call whose parenthesis opens at `opening` neither stores nor returns the address of an
@@ -350,12 +363,12 @@ class Meanings:
             at -= 1
         name = tokens[at - (tokens[at].text == '<')].text
         return name in _BY_REFERENCE - {'swap'} or any(
-            self._stores_addresses(f) or any(t.text in ('*', '&', 'auto') or t.text in self._classes
+            self._stores_addresses(f) or any(t.text in ('*', '&', 'auto') or t.text in self._holders
                                               for t in f.head[:f.function]) for f in self._functions.get(name, ()))
 
     def _stores_addresses(self, function):
         """True if a function may store the address of an argument in another argument or in memory elsewhere."""
-        return any(sum(t.text == '*' for t in p) > 1 or len(function.parameters) > 1 and self._is_class(p) and
+        return any(sum(t.text == '*' for t in p) > 1 or len(function.parameters) > 1 and self._may_hold_address(p) and
                    all(t.text != 'const' for t in p) for p in function.parameters) or self._names_memory(function)
 
     def _names_memory(self, function):
@@ -376,14 +389,15 @@ class Meanings:
     def _takes_numbers(self, function):
         """True if no argument of a function can hold an address, and the function stores no address."""
         return not self._names_memory(function) and not any(
-            sum(t.text == '*' for t in p) > 1 or self._is_class(p) for p in function.parameters)
+            sum(t.text == '*' for t in p) > 1 or self._may_hold_address(p) for p in function.parameters)
 
-    def _is_class(self, parameter):
-        return any(t.text in ('*', '&') for t in parameter) and any(t.text in self._classes for t in parameter)
+    def _may_hold_address(self, parameter):
+        """True if a parameter leads to an object that may hold an address."""
+        return any(t.text in ('*', '&') for t in parameter) and any(t.text in self._holders for t in parameter)
 
     def _returns_number(self, function):
         head = function.head[:function.function]
         behind = matching(head, 1, '<', '>') if head and head[0].text == 'template' else 0
         parameters = {t.text for t in head[:behind]}
-        return not any(t.text in ('*', '&', 'auto') or t.text in parameters or t.text in self._classes
+        return not any(t.text in ('*', '&', 'auto') or t.text in parameters or t.text in self._holders
                        for t in head[behind:])

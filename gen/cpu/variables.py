@@ -415,6 +415,18 @@ class Variables:
                       for i in inside)
         return not is_type or any(i in self.of for i in inside)
 
+    def is_computed(self, begin, end):
+        """True if an expression is a number, or arithmetic that gives a new value instead of naming an object."""
+        if end == begin + 1:
+            return self._tokens[begin].kind == 'number'
+        depth, is_binary = 0, False
+        for at in range(begin, end):
+            if self._tokens[at].kind == 'punctuation':
+                depth += (self._text(at) in '([{') - (self._text(at) in ')]}')
+                is_binary |= depth == 0 and at > begin and self._text(at) in ('+', '-', '*', '/', '%') and \
+                    self.ends_value(at - 1) and self._text(at + 1) not in ('+', '-')
+        return is_binary and all(self._text(at) not in ('?', '=', ',') for at in range(begin, end))
+
     def may_be_float(self, begin, end):
         """True if the value of an expression, or of one of its operands, may be a floating-point number."""
         for at in range(begin, end):
