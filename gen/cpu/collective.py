@@ -240,12 +240,13 @@ def _may_name_function(tokens, at):
 def _calls_own(tokens, at):
     """True if a call names a function of the file, and none of cooperative_groups or of a barrier with this name."""
     name = tokens[at].text
-    if tokens[at - 1].text in ('.', '->', '::') or tokens[at + 1].text != '(':
+    if tokens[at - 1].text in ('.', '->', '::') or [t.text for t in tokens[at + 1:at + 2]] != ['(']:
         return False
     if name not in _ARITIES:
         return re.fullmatch(r'invoke_one\w*|\w+_(update|store)(_async)?', name) is None
     inside = tokens[at + 2:matching(tokens, at + 1, '(', ')') - 1]
-    return (len(split_at(inside, ',')) if inside else 0) not in _ARITIES[name]
+    count = len(split_at(inside, ',')) if inside else 0
+    return count not in _ARITIES[name] and all(t.text != '<' for t in inside)   # commas between template arguments
 
 
 def _is_rank(tokens, at):

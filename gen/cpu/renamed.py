@@ -41,7 +41,7 @@ def rename_values(kernel, declarations):
         body.append(token)
         if at in names:
             body[-1] = copy.copy(token)
-            body[-1].text = names[at]
+            body[-1].text, body[-1].joined = names[at], token.joined and at not in types
     renamed = copy.copy(kernel)
     renamed.__dict__.pop('words', None)
     renamed.body = body

@@ -266,7 +266,8 @@ __global__ void kept_bools(const float *in, int n, float *out)
     out[i] = sum + is_low * 3 + is_high * 5;
 }
 
-/* Indices, a mask and a converted value are assigned anew in the block that declares them. */
+/* Indices, a mask and a converted value are assigned anew in the block that declares them. No space stands before one of
+ * them. */
 #pragma cf kernel blocks(n / SIZE) block(32, 3) in(in[n]) out(out[n])
 __global__ void renamed(const float *in, int n, float *out)
 {
@@ -279,8 +280,7 @@ __global__ void renamed(const float *in, int n, float *out)
     s[y][threadIdx.x] = is_inside ? in[x + y * 32] : late;
     __syncthreads();
     x = blockIdx.x * SIZE + threadIdx.x + 32 * threadIdx.y;
-    is_inside = x > 7 && y < 2;
-    late = in[x] * 1e9f;
+    is_inside = x > 7 && y < 2;late = in[x] * 1e9f;
     low = late;
     if (is_inside)
         sum += s[threadIdx.y][31 - threadIdx.x] + low + (late >> 8);

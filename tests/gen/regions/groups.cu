@@ -426,6 +426,21 @@ __global__ void functions_of_the_file(const float *in, int n, float *out)
     out[i] = reduceMax(in[i]) + (float)all(i);
 }
 
+template <int a, int b> __device__ float scaled_by(float v)
+{
+    return v * a / b;
+}
+
+/* The call names a function of cooperative_groups, whose argument contains a comma. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void function_of_groups_turns(const float *in, int n, float *out)
+{
+    using namespace cooperative_groups;
+    int i = blockIdx.x * SIZE + threadIdx.x;
+    auto tile = cg::tiled_partition<32>(cg::this_thread_block());
+    out[i] = reduce(tile, scaled_by<1, 2>(in[i]), cg::plus<float>());
+}
+
 /* Sums of floats depend on their order. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n])out(out[n])
 __global__ void scans_of_tiles(const float *in, int n, float *out)
