@@ -43,12 +43,16 @@ class EndsText:
 
     def _write_leave(self, region, used, moved, rows):
         """Writes the loop that notes for each thread if it ends at a region's statement."""
-        place = region.statement.parts[0]
         self._moved.update(range(region.begin, region.end))
+        load = self._load(self._needed(used), region)
+        self._put_before(region.begin, f'{moved}{self._spell_ends(region.statement.parts[0], rows, load)}')
+
+    def _spell_ends(self, place, rows, load):
+        """Returns the loop that notes for each thread if it ends, because the condition at `place` holds. `rows`: text
+        of the loops around it; `load`: declarations of the condition's variables."""
         hint = 'CF__INDEPENDENT' if self._is_independent(*place) else 'CF__VECTORIZE'
-        load, condition = self._load(self._needed(used), region), self._spell(*place)
-        self._put_before(region.begin, f'{moved}{rows}{hint} CF__ROW {{ {self._enter(True)}{load}'
-                         f'cf__ended.cf__has[cf__t] = !!({condition}); }} cf__ended.cf__count_all(cf__scope); ')
+        return (f'{rows}{hint} CF__ROW {{ {self._enter(True)}{load}'
+                f'cf__ended.cf__has[cf__t] = !!({self._spell(*place)}); }} cf__ended.cf__count_all(cf__scope); ')
 
     def _write_loop(self, statement):
         """Makes a loop around regions end if all threads have ended."""

@@ -246,6 +246,9 @@ class Rewriter(SectionText, EndsText, QuotientText):
                 self._put_before(statement.begin, 'CF__UNROLL ')
         is_masked = self._is_masked()
         self._find_lacking(is_masked)
+        for guard in self._finals:
+            load = self._load(self._needed({self._of[at] for at in range(*guard.place) if at in self._of}), None)
+            self._put_before(guard.place[0], self._spell_ends(guard.place, self._rows_around(guard.place, ()), load))
         for region, used in zip(self._layout.regions, self._used):
             with self._layout.reading(region.section):
                 self._write_region(region, used, is_masked)
@@ -275,7 +278,7 @@ class Rewriter(SectionText, EndsText, QuotientText):
         first = f"const {scope} cf__scope(cf__index);{references} {'{ ' * bool(references)}"
         first += '[[maybe_unused]] constexpr int cf__y = 0, cf__z = 0; ' * (not self._rows)
         first += self._layout.checks.spell(self._spell, self._rows, self._indices.replaced())
-        first += 'cf__ends cf__ended(cf__scope); ' * is_masked
+        first += 'cf__ends cf__ended(cf__scope); ' * self._has_ends
         first += 'cf__lacking cf__lacked(cf__scope); ' * bool(self._lacks)
         first += self._spell_slots(r for r in self._layout.regions if r.section is None)
         for variable in self._kept:
@@ -446,10 +449,14 @@ class Rewriter(SectionText, EndsText, QuotientText):
         regions, lanes = self._layout.regions, self._layout.lanes
         may_lack = any(r.exchanges and r.guards and (r.guards[-1].is_in_loop or lanes.goes_on(r.guards[-1].end))
                        for r in regions)
-        ended, guarded = 'cf__ended.cf__has' if is_masked else 'nullptr', [g for r in regions for g in r.guards]
+        guards = list(dict.fromkeys(g for r in regions for g in r.guards))
         meets = [s.begin for t in self._statements for s in t.walk()
                  if s.kind == 'expression' and (self._layout.is_barrier(s) or lanes.is_sync(s))] if may_lack else []
-        free = [at for at in meets if all(not g.place[1] <= at < g.end for g in guarded)]
+        free = [at for at in meets if all(g.is_final or not g.place[1] <= at < g.end for g in guards)]
+        # Lanes that a `return` kept from an operation do not have to reach a __syncwarp().
+        self._finals = [g for g in guards if g.is_final and meets]
+        self._has_ends = is_masked or bool(self._finals)
+        ended = 'cf__ended.cf__has' if self._has_ends else 'nullptr'
         # A __syncwarp() under a condition gives no set of lanes that reach it. Then each lane has to take part.
         self._lacks = f"{ended}, &cf__lacked, {str(len(free) == len(meets)).lower()}" if may_lack else None
         self._no_lacks = f'{ended}, nullptr, false'

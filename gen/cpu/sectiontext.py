@@ -158,7 +158,7 @@ class SectionText:
                 inner += f'cf__copy_lanes(&cf__kept_{name}.cf__values[0], &cf__whole_{name}.cf__values[cf__from]); '
             if is_own or any(map(section.has, variable.writes)) and self._is_used_behind(variable, section):
                 end += f' cf__copy_lanes(&cf__whole_{name}.cf__values[cf__from], &cf__kept_{name}.cf__values[0]);'
-        if self._is_masked():
+        if self._has_ends:
             outer += 'const cf__ends &cf__all_ended = cf__ended; '
             inner = f'CF__UNLESS_ENDED {inner}'
         begin, last = section.begin, section.end

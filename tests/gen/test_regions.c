@@ -35,6 +35,7 @@ static const struct {
     {"warp_waits", 5, "a warp operation without some lanes of its mask"},
     {"warp_meets", 5, "a warp operation without some lanes of its mask"},
     {"warp_syncs", 5, "a warp operation without some lanes of its mask"},
+    {"syncs_without_lanes", 6, "a warp operation without some lanes of its mask"},
     {"masks_that_differ", 3, "a warp operation without some lanes of its mask"},
     {"mask_of_others", 3, "a warp operation whose mask leaves its own lane out"},
     {"mask_of_none", 3, "a warp operation whose mask leaves its own lane out"},

@@ -265,6 +265,60 @@ __global__ void masks_that_differ(const float *in, int n, float *out)
     out[i] = __ballot_sync(lane < 16 ? ALL : 0xffff0000u, in[i] > 3);
 }
 
+/* Lanes that have ended do not have to reach a __syncwarp(), which only some warps or turns of a loop reach. Some
+ * blocks have 80 threads. */
+#pragma cf kernel blocks(n / 80) block(80) in(in[n]) out(out[n])
+__global__ void syncs_of_rests(const float *in, int n, float *out)
+{
+    __shared__ float s[80];
+    int t = threadIdx.x, i = blockIdx.x * 80 + t, lane = t % 32;
+    float v = s[t] = in[i];
+    out[i] = -1;
+    if (lane > 25 || i > n - 7)
+        return;
+    if (in[i + 6] > 11)
+        return;
+    v += __shfl_xor_sync(ALL, v, 1);
+    if (lane < 16)
+        v += __shfl_xor_sync(0xffff, v, 1);
+    if (t / 32 != 1) {
+        s[t] = v;
+        __syncwarp();
+        v += s[t - (lane & 1)];
+    }
+    out[i] = v;
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void syncs_of_rests_in_turns(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * SIZE + threadIdx.x, lane = threadIdx.x % 32;
+    float v = in[i];
+    out[i] = v;
+    if (lane < 3 || i > n - 7)
+        return;
+    v += __shfl_xor_sync(ALL, v, 1);
+    for (int k = 0; k < 2; k++) {
+        if (lane < 8) {
+            v += __shfl_xor_sync(0xff, v, 1);
+            __syncwarp(0xff);
+        }
+        __syncwarp();
+    }
+    out[i] = v;
+}
+
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void syncs_without_lanes(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * SIZE + threadIdx.x, lane = threadIdx.x % 32;
+    if (lane > 25)
+        return;
+    if (lane < 20)
+        out[i] = __shfl_xor_sync(ALL, in[i], 1);
+    __syncwarp();
+}
+
 /* Lanes wait for a part of the lanes in their warp. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void sync_of_parts(const float *in, int n, float *out)
