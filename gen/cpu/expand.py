@@ -252,16 +252,17 @@ class _Expander:
             if body[at - 1].text in ('.', '->', '::') or self._find_opening(at) is None:
                 continue
             statement = next((s for s in parts if s.begin <= at < s.end), None)
-            self.refused[body[at].text] = Refused(body[at], 'is called in a condition, a header or a return')
-            if statement is not None:
-                try:
-                    function = self._function(at, variables)
-                    self._check_hidden(function, statements, variables)
-                    self._expand(statement, at, function, variables, statements)
-                    return True
-                except TokenError as error:
-                    self.refused[body[at].text] = Refused(error.token or body[at],
-                                                          str(error) or 'keeps the call from being inlined')
+            try:
+                _demand(statement is not None, body[at], 'is called in a condition, a header or a return')
+                function = self._function(at, variables)
+                self._check_hidden(function, statements, variables)
+                self._expand(statement, at, function, variables, statements)
+                return True
+            except TokenError as error:
+                token, why = error.token or body[at], 'keeps the call from being inlined'
+                if token is body[at]:
+                    why = 'is called where its statements cannot stand'
+                self.refused[body[at].text] = Refused(token, str(error) or why)
         return False
 
     def _find_opening(self, at):

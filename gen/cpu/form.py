@@ -387,18 +387,19 @@ def _find_rewriter(kernel, declarations, blocks, sizes, values):
     of_warp = _try_form(kernel, declarations, blocks, sizes, True, values[0]) if has_warps else None
     if isinstance(of_warp, Rewriter):
         return of_warp
-    found = [_try_form(kernel, declarations, blocks, sizes, False, values[0])] if rows is None or \
-        _has_whole_warps(kernel, sizes) else []
-    # Sections, in which each warp runs on its own, are better than rows in which all warps exchange values at once.
-    if rows is not None and not (found and isinstance(found[0], Rewriter) and found[0].layout.sections):
+    found = None
+    if rows is None or _has_whole_warps(kernel, sizes):
+        found = _try_form(kernel, declarations, blocks, sizes, False, values[0])
+    # Warps of 32 threads are better in the kernel's own block than in rows of other lengths.
+    if rows is not None and not (isinstance(found, Rewriter) and found.layout.sections):
         of_rows = _try_form(rows.kernel, [rows.kernel if d is kernel else d for d in declarations], (), (), False,
                             values[0])
         if isinstance(of_rows, Rewriter):
             return of_rows
-    found = found or [_try_form(kernel, declarations, blocks, sizes, False, values[0])]
-    if isinstance(found[0], Refused):
-        raise found[0]
-    return found[0]
+    found = found or _try_form(kernel, declarations, blocks, sizes, False, values[0])
+    if isinstance(found, Refused):
+        raise found
+    return found
 
 
 def _try_form(kernel, declarations, blocks, sizes, of_warps, value):

@@ -171,8 +171,8 @@ struct cf_kernel;
  *
  * The meaning and the expressions are those of an annotation (kernels/LANGUAGE.md), over the integer parameters; a
  * condition may be over real ones, too. Types are the scalars of <cuferry/scalar.h> by their names in C, such as
- * float, unsigned long long, size_t and int32_t; half, bfloat16; and CUDA's vectors, such as float4. `void *` is a
- * pointer only.
+ * float, unsigned long long, size_t and int32_t; half, bfloat16, fp8_e4m3, fp8_e5m2; and CUDA's vectors, such as
+ * float4. `void *` is a pointer only.
  *
  * The kernel is found on the calling thread's GPU, and a driver for CUDA 12.4 or newer compares the sizes of its
  * parameters. CF_EINVAL: the signature is wrong; the detail names the column and what was expected. CF_EIMAGE: the

@@ -133,7 +133,7 @@ static inline uint64_t cf__float_infinity(cf_type type)
     return cf__float_limit(type) << (cf_type_digits(type) - 1) | (type == CF_E4M3 ? fraction : 0);
 }
 
-/* Returns the float of a type of kind 'f' at `address` without rounding; 0 for other kinds. */
+/* Returns the float of a type of kind 'f' at `address`, which may have any alignment; 0 for other kinds. */
 static inline double cf_float_read(cf_type type, const void *address)
 {
     const size_t size = cf_type_size(type);
@@ -165,8 +165,9 @@ static inline double cf_float_read(cf_type type, const void *address)
     return number;
 }
 
-/* Stores a number as a float of a type of kind 'f', rounded to the nearest, ties to even; too large numbers become
- * infinity, or NaN if the type has none. Stores nothing for other kinds. */
+/* Stores a number as a float of a type of kind 'f' in the cf_type_size(type) bytes at `address`, of any alignment. It
+ * is rounded to the nearest, ties to even; too large numbers become infinity, or NaN if the type has none. Stores
+ * nothing for other kinds. */
 static inline void cf_float_write(cf_type type, double number, void *address)
 {
     const size_t size = cf_type_size(type);

@@ -14,7 +14,7 @@
 
 /* ---- Arguments ---- */
 
-/* Checks that the caller passed a pointer to each argument, or to each scalar. */
+/* Checks that the caller passed a pointer to each argument; with `only_scalars`, to each scalar only. */
 static int check_pointers(const struct cf__operands *of, int only_scalars)
 {
     const cf_kernel *kernel = of->kernel;

@@ -545,6 +545,8 @@ def wrong_prelude(cxx):
 REASONS = {
     'v = n > 3 ? one(v) : 0;': 'one in line 2 waits for other threads, and ? in line 2 keeps the call from being '
                                'inlined',
+    'const float &a = one(v); v += a;': 'one in line 2 waits for other threads, and one in line 2 is called where its '
+                                        'statements cannot stand',
     'v = two(v);': "two in line 2 waits for other threads, and return in line 1 is not at its function's end",
     'v += [] { return threadIdx.x; }();': "[ in line 2 begins code that cannot see the kernel's indices"}
 WAITING = '__device__ float one(float v) { return __shfl_xor_sync(~0u, v, 1); } ' \

@@ -20,7 +20,8 @@ __constant__ struct body centre;
  * of any type. */
 #pragma cf kernel grid(n) in(a[n]) out(b[n])
 #pragma cf instances(bool: bool; f16: __half; bf16: __nv_bfloat16; e4m3: __nv_fp8_e4m3; \
-                     e5m2: __nv_fp8_e5m2; u16: uint16_t; c64: cuFloatComplex; c128: cuDoubleComplex; f4: float4; h2: __half2; d3: double3; body: body)
+                     e5m2: __nv_fp8_e5m2; u16: uint16_t; c64: cuFloatComplex; c128: cuDoubleComplex; f4: float4; \
+                     h2: __half2; d3: double3; body: body)
 template <typename T> __global__ void copy(const T *a, T *b, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
