@@ -166,8 +166,8 @@ static inline double cf_float_read(cf_type type, const void *address)
 }
 
 /* Stores a number as a float of a type of kind 'f' in the cf_type_size(type) bytes at `address`, of any alignment. It
- * is rounded to the nearest, ties to even; too large numbers become infinity, or NaN if the type has none, whereas CUDA's
- * constructors of 8-bit floats saturate. Stores nothing for other kinds. */
+ * is rounded to the nearest, ties to even. Too large numbers become infinity, or NaN if the type has none; CUDA's
+ * constructors of 8-bit floats saturate instead. Stores nothing for other kinds. */
 static inline void cf_float_write(cf_type type, double number, void *address)
 {
     const size_t size = cf_type_size(type);
