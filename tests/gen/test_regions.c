@@ -12,7 +12,7 @@
 
 #define COUNT 480
 #define LARGE (96 * 210)
-#define MOST_KERNELS 400
+#define MOST_KERNELS 450
 
 static int set_up(void **state)
 {

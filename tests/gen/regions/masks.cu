@@ -290,7 +290,7 @@ __global__ void syncs_of_rests(const float *in, int n, float *out)
 }
 
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
-__global__ void syncs_of_rests_in_turns(const float *in, int n, float *out)
+__global__ void syncs_of_rests_in_loops(const float *in, int n, float *out)
 {
     int i = blockIdx.x * SIZE + threadIdx.x, lane = threadIdx.x % 32;
     float v = in[i];
