@@ -112,9 +112,11 @@ def _move_one(body, meanings, name):
                 found.append(calls.read(at))
             except Refused:
                 continue            # an operation in an argument moves first
-        if not found or is_plain and len(found) == len(places):
+        votes = [call for call in found if call.is_of_block]
+        is_mixed = is_plain and 0 < len(votes) < len(places)     # a section of warps contains no vote of the block
+        if not found or is_plain and len(found) == len(places) and not is_mixed:
             continue
-        inner = found if not is_plain else [c for c in found if len(places) > 1]
+        inner = votes if is_mixed else found if not is_plain else [c for c in found if len(places) > 1]
         _move(body, calls, statement, Statement('expression', begin, end), inner, name)
         return True
     return False

@@ -94,13 +94,21 @@ class Exchange:
             return f'int cf__X_{self.at} = 0; '
         if not self.is_vote:
             kind = f'cf__S_{self.at}'
-            value = f'{self.name}(0u, {operand}, 0)' if self.is_shuffle else \
-                f'+({operand})' if self.name == _MATCH else operand if self.name in _OF_TILES else \
-                f'{self.name}(0u, {operand})'
+            value = f'+({operand})' if self.name == _MATCH else self._spell_result(operand)
             text = (f'auto cf__F_{self.at} = [&] {{ CF__FIRST {load} return {value}; }}; '
                     f'typedef decltype(cf__F_{self.at}()) {kind}; ')
         return text + (f'{kind} *const cf__X_{self.at} = cf__lanes_{self.slot}.cf__of<{kind}>(cf__scope, '
                        f'{str(clears).lower()}, {str(notes).lower()}); ')
+
+    def _spell_result(self, operand):
+        return f'{self.name}(0u, {operand}, 0)' if self.is_shuffle else operand if self.name in _OF_TILES else \
+            f'{self.name}(0u, {operand})'
+
+    def spell_type(self, spell):
+        """Returns an expression of the result's type, for code where no lane has stored an operand."""
+        if self.is_vote or self.name == _MATCH:
+            return '0' if self.name in ('__any_sync', '__all_sync') else '0u'
+        return f'({self._spell_result(spell(*self.operand))})'
 
     def _store(self, spell, is_noted, ended):
         """Returns the statements by which a thread stores its operand, and, if `is_noted`, its mask."""

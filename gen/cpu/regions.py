@@ -336,7 +336,7 @@ class Rewriter(SectionText, EndsText, QuotientText):
         name = variable.storage_name
         if variable.is_auto:
             inner = self._load(self._needed({self._of[at] for at in range(*variable.value) if at in self._of}), None)
-            value = self._spell(*variable.value)
+            value = self._spell_type(variable)
             types = ''.join(f'{t.text} ' for t in variable.types if t.text == 'const')
             text = (f'auto cf__L_{name} = [&] {{ CF__FIRST {inner} return {value}; }}; '
                     f'typedef {types}decltype(cf__L_{name}()) cf__T_{name}; ')

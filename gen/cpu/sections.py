@@ -75,15 +75,20 @@ class Sections:
         self._section.regions = self.regions[first:]
         for region in self._section.regions:
             region.section = self._section
-        for variable in (v for t in statements for s in t.walk() for v in self.declared_by(s)):
-            if any(at >= self._section.end for at in variable.uses):
-                if variable not in self.varying and variable.is_scalar and not (
-                        variable.is_auto or variable.is_constant):
-                    self._crossing.add(variable)
-                self.varying.setdefault(variable, variable.name)
-                self._section.declared.append(variable)
-                if variable in self._crossing and not variable.writes:
-                    self.even.add(variable)
+        declared = dict.fromkeys(v for t in statements for s in t.walk() for v in self.declared_by(s))
+        behind = {v for v in declared if any(at >= self._section.end for at in v.uses)}
+        for variable in sorted(declared, key=lambda v: v.number, reverse=True):
+            if variable in behind and variable.is_auto:
+                # The compiler deduces the type outside of the section, from the variables in the value.
+                behind.update(v for v in map(self._variables.of.get, range(*variable.value or (0, 0))) if v in declared)
+        for variable in (v for v in declared if v in behind):
+            if variable not in self.varying and variable.is_scalar and not (
+                    variable.is_auto or variable.is_constant):
+                self._crossing.add(variable)
+            self.varying.setdefault(variable, variable.name)
+            self._section.declared.append(variable)
+            if variable in self._crossing and not variable.writes:
+                self.even.add(variable)
         self._section = None
 
     @contextmanager

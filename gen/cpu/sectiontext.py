@@ -68,11 +68,23 @@ class SectionText:
         for variable in self._kept:
             home = self._home.get(variable)
             section = home.section if home is not None else None
-            if section is not None and variable not in section.declared and all(
-                    place is section or place.section is section for place in places.get(variable, ())):
+            if section is None or variable in section.declared:
+                continue
+            if all(place is section or place.section is section for place in places.get(variable, ())):
                 self._inner[variable] = section
-            elif section is not None and variable.is_auto:
+            elif variable.is_auto:
                 raise Refused(variable.token, 'has an unknown type')
+
+    def _spell_type(self, variable):
+        """Returns an expression of the type of an `auto` variable's value. Outside of a section, no lane has given
+        values for operations of warps."""
+        text, (begin, end) = '', variable.value
+        for at in range(begin, end) if variable not in self._inner and self._home[variable].section else ():
+            if at in self._layout.lanes.exchanges:
+                exchange = self._layout.lanes.exchanges[at]
+                text += f' {self._spell(begin, at)} {exchange.spell_type(self._spell)}'
+                begin = exchange.end + 1
+        return f'{text} {self._spell(begin, end)}'
 
     def _rows_around(self, place, guards):
         """Returns the text of the loops over rows of threads around code at a place and under guards."""

@@ -205,8 +205,6 @@ static void regions_are_told_from_turns(void **state)
         {"guarded_turns", "blocks of fibers: __syncthreads() in line ", 6, " depends on own_index()"},
         {"leaves_turns", "blocks of fibers: if in line ", 7,
          " 'break' from a loop with a barrier depends on threadIdx.x"},
-        {"vote_beside_shuffle_turns", "blocks of fibers: __shfl_xor_sync() in line ", 4,
-         " stands beside a vote of the block"},
     };
     for (size_t k = 0; k < sizeof expected / sizeof *expected; k++) {
         const cf_kernel *kernel = cf_kernel_find(&regions_registry, expected[k].name);

@@ -131,12 +131,3 @@ __global__ void sizes_of_launch(const float *in, int n, float *out)
     __syncthreads();
     out[i] = v + part[t < 32];
 }
-
-/* A vote of the block in one expression with an operation of warps. */
-#pragma cf kernel blocks(n / 96) block(16, 6) in(in[n]) out(out[n])
-__global__ void vote_beside_shuffle_turns(const float *in, int n, float *out)
-{
-    int i = blockIdx.x * 96 + threadIdx.y * 16 + threadIdx.x;
-    float v = in[i];
-    out[i] = __syncthreads_count(v > 4) + __shfl_xor_sync(ALL, v, 1);
-}

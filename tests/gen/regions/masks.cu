@@ -155,6 +155,18 @@ __global__ void block_votes(const float *in, int n, float *out)
     out[i] = sum + turns + s[(t + 1) % SIZE] + many * 100 + __syncthreads_count(t % 3 == 1) * t;
 }
 
+/* Votes of blocks stand in expressions with operations of warps. */
+#pragma cf kernel blocks(n / SIZE) block(16, 6) in(in[n]) out(out[n])
+__global__ void block_votes_beside_shuffles(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * SIZE + threadIdx.y * 16 + threadIdx.x;
+    float v = in[i];
+    float x = __syncthreads_count(v > 4) * __shfl_xor_sync(ALL, v, 1) +
+              __shfl_sync(ALL, __shfl_xor_sync(ALL, v, 2) + __syncthreads_or(v > 12), 3);
+    out[i] = x;
+    out[i] += __ballot_sync(ALL, v > 3) % 32 + __syncthreads_count(v > 5) + 2 * __syncthreads_and(v < 12);
+}
+
 /* Threads that have ended do not vote. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void block_votes_of_rest(const float *in, int n, float *out)

@@ -387,3 +387,21 @@ __global__ void moved_in_sections(const float *in, int n, float *out)
         v += __shfl_xor_sync(mask, v, 1);
     out[i] = v + f;
 }
+
+/* Code behind a section uses variables whose types the compiler deduces from results of the section. */
+#pragma cf kernel blocks(n / 96) block(16, 6) in(in[n]) out(out[n])
+__global__ void types_of_sections(const float *in, int n, float *out)
+{
+    int t = threadIdx.y * 16 + threadIdx.x, i = blockIdx.x * 96 + t, lane = t % 32, warp = t / 32;
+    float v = in[i], early = v * 2;
+    auto mask = __ballot_sync(ALL, v > 4);
+    int twice = warp * 2, first = __shfl_sync(ALL, t, 5);
+    auto own = early + lane;
+    auto more = own + __shfl_xor_sync(ALL, (double)v, 1) / 4 + __popc(mask) * twice;
+    auto any = __any_sync(ALL, v > 9);
+    const auto last = __reduce_add_sync(ALL, (int)(more * 10));
+    auto same = __match_any_sync(ALL, (int)v), sixth = same / 6;
+    auto other = __shfl_down_sync(ALL, more, 1) * first;
+    __syncthreads();
+    out[i] = v + more + any * 2 + mask % 16 + last + same % 64 + sixth % 32 + other;
+}
