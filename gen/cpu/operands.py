@@ -5,7 +5,7 @@
 Such an operand has no effect, computes nothing that may overflow, and reads only elements that the thread has accessed
 before, in a statement that always runs ahead of this one."""
 
-from tokens.brackets import matching
+from tokens.brackets import is_update, matching
 
 _INDICES = {'threadIdx', 'blockIdx', 'blockDim', 'gridDim'}
 _JOINS = ('||', '&&')
@@ -26,7 +26,7 @@ def _walk(body, statements, known):
         if statement.kind in ('expression', 'declaration'):
             place = statement.begin, statement.end - 1
             conditional = next((at for at in range(*place) if body.text(at) in _CONDITIONS), place[1])
-            known |= _list_accessed(body, place[0], conditional)
+            known |= _list_accessed(body, statement, conditional)
             if conditional < place[1] and not any(v.is_auto for v in body.variables.declared_by(statement)):
                 _change(body, place, known)
         elif statement.kind != 'switch':
@@ -118,9 +118,44 @@ def _find_end(body, at):
     return behind if not count and stars == (not variable.is_array) else None
 
 
-def _list_accessed(body, begin, end):
-    found = ((at, _find_end(body, at)) for at in range(begin, end))
-    return {_key(body, at, behind) for at, behind in found if behind is not None and behind <= end} - {None}
+def _list_accessed(body, statement, end):
+    """Returns the keys of the elements that an assignment or a declaration of numbers accesses before the place `end`.
+    Other statements may name an element, for a reference or a class, without reading it."""
+    begin, declared, found = statement.begin, body.variables.declared_by(statement), set()
+    if statement.kind == 'expression':
+        parts = [(begin, end)] if '=' in body.texts(begin, statement.end) else []
+        behind = _find_end(body, begin)
+        if behind is not None and behind < end and (body.text(behind) == '=' or is_update(
+                body.texts(behind, behind + 2))):
+            found.add(_key(body, begin, behind))
+    else:
+        is_plain = all(not v.is_reference and (v.is_number or {t.text for t in v.types} <= {'auto', 'const'})
+                       for v in declared)
+        parts = _split(body, begin, end, {','}) if declared and is_plain else []
+    for part in parts:
+        found |= _list_read(body, *part) or set()
+    return found - {None}
+
+
+def _list_read(body, begin, end):
+    """Returns the keys of the elements that code reads or writes; None if it has other operators than those of numbers,
+    which may take the address or the type of an element."""
+    found, types, at = set(), body.meanings.numbers | {'auto'}, begin
+    while at < end:
+        text, variable, behind = body.text(at), body.of.get(at), _find_end(body, at)
+        is_type, is_value = body.text(at - 1) in types, body.variables.ends_value(at - 1)
+        if behind is not None and behind <= end:
+            found |= {_key(body, at, behind)} | (_list_read(body, at + 1, behind) or set())
+            at = behind
+            continue
+        is_number = variable.is_number if variable is not None else \
+            text in types | _INDICES or body.text(at - 1) == '.'
+        if text in ('{', ',', '->', '::') or text == '&' and (is_type or not is_value) or \
+                text == '(' and is_value and not is_type or text == '[' and not is_value or \
+                body.tokens[at].kind == 'identifier' and not is_number:
+            return None
+        at += 1
+    return found
 
 
 def _key(body, begin, end):

@@ -57,7 +57,8 @@ class Body:
     def __init__(self, kernel, declarations):
         self.kernel, self.tokens = kernel, kernel.body
         self.statements = parse_statements(kernel.body)
-        self.variables = Variables(kernel.body, kernel.parameters, self.statements, Meanings(kernel, declarations))
+        self.meanings = Meanings(kernel, declarations)
+        self.variables = Variables(kernel.body, kernel.parameters, self.statements, self.meanings)
         self.of = self.variables.of
         self.words = names_in_pragmas(kernel.body)
         self._front, self._texts, self._back, self._gone = {}, {}, {}, set()

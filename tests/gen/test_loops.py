@@ -184,6 +184,7 @@ TEXTS = [
     ('columns', 'queues', 'cf__kept_column<', True),
     ('operands', 'safe_operands', r'\b(alive|few) = [^;]*(&&|[|][|])', False),
     ('operands', 'unsafe_operands', r'[)] != 0', False),
+    ('operands', 'named_operands', r'[)] != 0', False),
     ('operands', 'types_of_operands', r'size_of[( ]+t > 5 [)] != 0 [)] [|]', True),
     ('operands', 'repeated_by_lanes',
      r'WARPS_OF[^|]*before = 0;[^|]*WARPS_OF[^|]*larger = 0;[^|]*INDEP[^|]*mixed = 1', True),

@@ -134,3 +134,24 @@ __global__ void repeated_by_lanes(const float *in, int n, float *out)
         v += most[w];
     out[i] = before + larger * 3 + last + mixed + few + v;
 }
+
+/* A statement that takes an address or a size, or whose value is not used, does not read the element that it names, so
+ * that the right operands stay behind &&. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void named_operands(const float *in, int n, float *out)
+{
+    __shared__ float s[SIZE];
+    const int t = threadIdx.x, i = blockIdx.x * SIZE + t, far = (i + 1) * 1000000;
+    const float *address = &(in[far]);
+    const int size = sizeof(in[far + 1]);
+    in[far + 2];
+    const float after = (in[far + 3], 2.0f);
+    s[t] = in[i];
+    __syncthreads();
+    const bool is_read = far < n && in[far] > 3;
+    const bool is_sized = far < n && in[far + 1] > 3;
+    const bool is_alone = far < n && in[far + 2] > 3;
+    const bool is_first = far < n && in[far + 3] > 3;
+    const int count = is_read + is_sized + is_alone + is_first;
+    out[i] = s[SIZE - 1 - t] + count + size + after + (address == in);
+}
