@@ -105,6 +105,7 @@ class Body:
             else:
                 own = copy.copy(token)
                 own.text, own.joined = self._texts.get(at, token.text), token.joined and not is_new
+                own.kind = _kind_of(own.text) if at in self._texts else token.kind
                 body.append(own if is_new or at in self._texts else token)
                 is_new = False
             body += _make_all(self._back.get(at, ()), token)
@@ -176,6 +177,10 @@ def _has_constant(body, variable):
             body.tokens[at].kind == 'number' or body.text(at) == '-' for at in range(*variable.value))
 
 
+def _kind_of(word):
+    return 'identifier' if re.match(r'[^\W\d]', word) else 'number' if word[:1].isdigit() else 'punctuation'
+
+
 def _make_all(words, beside):
     """Returns new tokens for words, and copies of given tokens, with the line of the token `beside`."""
     found = []
@@ -184,9 +189,8 @@ def _make_all(words, beside):
             token = copy.copy(word)
             token.file, token.line, token.column = beside.file, beside.line, beside.column
         else:
-            kind = 'identifier' if re.match(r'[^\W\d]', word) else 'number' if word[0].isdigit() else 'punctuation'
             is_joined = word == '=' and bool(found) and found[-1].text in ('+', '-')
-            token = Token(kind, word, beside.file, beside.line, beside.column, False, joined=is_joined)
+            token = Token(_kind_of(word), word, beside.file, beside.line, beside.column, False, joined=is_joined)
         found.append(token)
     return found
 

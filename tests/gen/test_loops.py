@@ -188,6 +188,7 @@ TEXTS = [
     ('operands', 'types_of_operands', r'size_of[( ]+t > 5 [)] != 0 [)] [|]', True),
     ('operands', 'repeated_by_lanes',
      r'WARPS_OF[^|]*before = 0;[^|]*WARPS_OF[^|]*larger = 0;[^|]*INDEP[^|]*mixed = 1', True),
+    ('masks', 'conditions_in_parentheses', r'cf__kept_\d+_cf__asked_\d', True),
     ('operands', 'splits', r'cf__kept_\d+_chosen', True),      # the loop that chooses places is apart from the stores
 ]
 

@@ -386,3 +386,16 @@ __global__ void loops_of_some(const float *in, int n, float *out)
     __syncthreads();
     out[i] = v + s[(t + 1) % 96];
 }
+
+/* Conditions that read memory are kept for both branches, also those that begin with parentheses. */
+#pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
+__global__ void conditions_in_parentheses(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * SIZE + threadIdx.x;
+    float v = in[i];
+    if ((in[i]) > 5)
+        v += __any_sync(__activemask(), v > 9);
+    if ((in[i / 32] + in[0]) > 2)
+        v += __shfl_xor_sync(ALL, v, 1);
+    out[i] = v;
+}
