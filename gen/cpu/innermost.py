@@ -160,7 +160,7 @@ class Innermost(Ranges):
         own = {v for v in map(of.get, range(begin, at)) if v is not None and v.statement is not None and
                begin <= v.statement.begin < at}
         chosen = [of[i] for i in range(at + 1, behind) if of.get(i) in own and of[i] in self._layout.varying and
-                  self._reads_data(of[i], own)]
+                  self._reads_data(of[i], own, set())]
         before = {self._text(i) for i in range(begin, at)}
         # The store can be a region only if all variables that it needs from the code before are plain.
         return bool(chosen) and (texts[0] == '=' or is_update(texts)) and not before.isdisjoint(('?', 'if')) and \
@@ -168,10 +168,12 @@ class Innermost(Ranges):
                 v.is_scalar and v.is_block and not v.is_reference for v in own) and not any(
                     v.escape is not None and not v.is_shared or v.is_reference for v in self._variables.all)
 
-    def _reads_data(self, variable, own):
-        """True if the value of a variable may come from memory, directly or through the variables `own`."""
+    def _reads_data(self, variable, own, visited):
+        """True if the value of a variable may come from memory, directly or through the variables `own` that are not
+        in `visited`."""
+        visited.add(variable)
         return bool(variable.writes) or any(
-            self._text(at) == '[' or used in own and used is not variable and self._reads_data(used, own)
+            self._text(at) == '[' or used in own and used not in visited and self._reads_data(used, own, visited)
             for at in range(*variable.value or (0, 0)) for used in [self._variables.of.get(at)])
 
     def ends(self, statement):

@@ -118,6 +118,10 @@ class ScaleTest:
                     f'float v{i} = y[t] + {i}; s[t] = v{i}; __syncthreads(); if (t < {i}) {{ float w[2] = {{v{i}, n}};'
                     f'y[t] += w[0]; }} for (int k = 0; k < n; k++) v{i} += s[k]; __syncthreads(); y[t] = v{i};'
                     for i in range(n // 4)) + f'float all[] = {{{", ".join(f"v{i}" for i in range(n // 4))}}}; }}\n'),
+                # Each variable uses the one before twice, so that there are very many paths from the index.
+                ('indices', lambda n: head + rest + ') { __shared__ float s[32]; const int a0 = threadIdx.x;' +
+                    ''.join(f'const int a{i} = a{i - 1} ^ a{i - 1};' for i in range(1, n // 20)) +
+                    f'const float f = a0 > 3 ? 1 : 2; s[a{n // 20 - 1}] = f; __syncthreads(); y[a0] = s[a0]; }}\n'),
                 ('functions', lambda n: ''.join(
                     f'__device__ int f{i}(int n) {{ return f{i - 1}(n); }}\n' for i in range(1, 2 * n)) +
                     f'{head}{rest}) {{ y[0] = f{2 * n - 1}(n); }}\n')):
