@@ -122,7 +122,7 @@ def _spell_regions(instance, other, names):
     scope, colons, name = front.rpartition('::')
     loop, index = ('CF__WARPS ', 'CF__WARP') if instance.host.of_warps else ('', 'cf__index')
     call = fold(f'{loop}{scope}{colons}cf__regions_{name}{bracket}{arguments}({", ".join([index, *names])});\n', 12)
-    sizes = [evaluate_exact(e) or 0 for e in instance.launch.block]
+    sizes = [evaluate_exact(e) or 0 for e in instance.launch.block] or [0]      # block(auto) has one unknown extent
     if instance.host.is_turned:
         sizes[:2] = sizes[1], sizes[0]
     kind = 'cf__joined_blocks' if instance.host.is_global else 'cf__single_blocks'

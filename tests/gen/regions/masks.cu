@@ -399,3 +399,14 @@ __global__ void conditions_in_parentheses(const float *in, int n, float *out)
         v += __shfl_xor_sync(ALL, v, 1);
     out[i] = v;
 }
+
+/* The library chooses the number of threads of a block. */
+#pragma cf kernel grid(n) block(auto) in(in[n]) out(out[n])
+__global__ void chosen_blocks(const float *in, int n, float *out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float v = i < n ? in[i] : 0;
+    v += __shfl_xor_sync(ALL, v, 1);
+    if (i < n)
+        out[i] = v;
+}
