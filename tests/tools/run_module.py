@@ -240,12 +240,13 @@ class ModuleTest(Runner):
         """Values and arrays of 8-bit floats; a value that e4m3 does not hold, as infinity, is refused."""
         def check(by, x, y, tolerance):
             found = fields(self.own('scaled', f'by={by}', f'x=fill:e5m2:1:{x}', 'y=y.npy', '--verify'))
-            return '' if found['y'] == f'e4m3 1 to y.npy = {y}' and tolerance in found['verify:'] else found
+            is_right = found['y'] == f'e4m3 1 to y.npy = {y}' and f'tolerance {tolerance};' in found['verify:'] + ';'
+            return '' if is_right else found
 
-        self.table((('value_of_e4m3_is_rounded_to_even', '464', '1', '448', 'tolerance 112;'),
-                    ('value_of_e5m2_is_rounded_to_even', '1', '1.125', '1', 'tolerance 0.25;'),
-                    ('value_of_e4m3_may_be_denormal', '0.002', '1.5', '0.004', 'tolerance 0.000488;'),
-                    ('value_of_e4m3_saturates_in_cuda', '208', '-96', '-448', 'tolerance 52;')), check)
+        self.table((('value_of_e4m3_is_rounded_to_even', '464', '1', '448', '112'),
+                    ('value_of_e5m2_is_rounded_to_even', '1', '1.125', '1', '0.25'),
+                    ('value_of_e4m3_may_be_denormal', '0.002', '1.5', '0.004', '0.000488'),
+                    ('value_of_e4m3_saturates_in_cuda', '208', '-96', '-448', '52')), check)
         for text in ('465', '1e9', 'inf', '-inf', '0x1p9'):
             self.bad_own(f'e4m3_of_{text}', ['scaled', f'by={text}', 'x=fill:e5m2:1:1', 'y=-'],
                          ['scaled: ', f"by: '{text}' is not a number that e4m3 holds"])
