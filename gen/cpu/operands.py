@@ -89,7 +89,7 @@ def _is_safe(body, place, known, is_first):
     while at < end:
         text, variable = body.text(at), body.of.get(at)
         behind = _find_end(body, at)
-        if variable is not None and (variable.is_volatile or variable.is_reference or not variable.is_number):
+        if variable is not None and (variable.is_reference or not variable.is_number):
             return False
         if behind is not None and (is_first or _key(body, at, behind) in known):
             at = behind if not is_first else at + 1
@@ -109,7 +109,7 @@ def _find_end(body, at):
     """Returns the place after the element of an array of numbers that begins at `at`; None if none begins there."""
     variable = body.of.get(at)
     if variable is None or not variable.is_number or not (variable.is_array or variable.is_pointer) or \
-            variable.writes and variable.is_pointer or body.text(at - 1) in ('&', '.', '->'):
+            variable.writes and variable.is_pointer:
         return None
     behind, count = at + 1, variable.count_extents() if variable.is_array else 1
     while count and body.text(behind) == '[':

@@ -24,8 +24,8 @@ __global__ void safe_operands(const float *in, int n, float *out)
     out[i] = alive * 2 + few;
 }
 
-/* No operator may become one without branches: its right operand reads an element that no statement reads in any case,
- * divides, has an effect, or assigns. */
+/* No operator may become one without branches: its right operand reads an element that no statement reads in any case or
+ * that is volatile, divides, has an effect, or assigns. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void unsafe_operands(const float *in, int n, float *out)
 {
@@ -48,6 +48,15 @@ __global__ void unsafe_operands(const float *in, int n, float *out)
     if (t > SIZE)
         far += s[2 * d];
     far += t > SIZE && s[2 * d];
+    int held = s[k];
+    k += d;
+    far += t > SIZE && s[k] > held;
+    const int *p = s + t;
+    int here = p[0];
+    p += d;
+    far += t > SIZE && p[0] > here;
+    volatile int flag = t;
+    far += t > 90 && s[t] > flag;
     __syncthreads();
     out[i] = far + s[t] * 2;
 }
