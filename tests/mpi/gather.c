@@ -540,7 +540,7 @@ static void gathers_that_fail(void)
     cf_mpi_array good = make_array(offsets, CF_F32, 5), bad = good;
     gather_fails(plan, &good, NULL, "source is NULL");
     bad.type = CF_PTR;
-    gather_fails(plan, &good, &bad, "source has type ptr (15); elements are numbers of 1, 2, 4, 8 or 16 bytes");
+    gather_fails(plan, &good, &bad, "source has type ptr (17); elements are numbers of 1, 2, 4, 8 or 16 bytes");
     bad = good, bad.device = 7;
     gather_fails(plan, &good, &bad, "source.device is 7, and the plan was made on device ");
     bad = good, bad.offsets = NULL;

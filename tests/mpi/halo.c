@@ -351,7 +351,7 @@ static void errors_of_creation(void)
     struct block block = make_block(3, 7, 1, 4);
     int64_t negative[DIMS] = {block.extents[0], -1, block.extents[2]};
     int64_t large[DIMS] = {INT64_C(1) << 31, INT64_C(1) << 31, INT64_C(1) << 31};
-    check_creation(&block, CF_PTR, block.extents, 1, 0, CF_EINVAL, "the array has type ptr (15); ");
+    check_creation(&block, CF_PTR, block.extents, 1, 0, CF_EINVAL, "the array has type ptr (17); ");
     check_creation(&block, CF_F32, NULL, 1, 0, CF_EINVAL, "extents is NULL");
     check_creation(&block, CF_F32, negative, 1, 0, CF_EINVAL, "extents[1] = -1 is negative");
     check_creation(&block, CF_F32, block.extents, 0, 0, CF_EINVAL, "width = 0 is less than 1");
