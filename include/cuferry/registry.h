@@ -19,7 +19,7 @@ extern "C" {
 
 /* Version of the structures below; the library refuses descriptors of another version. It stays the first member of
  * cf_kernel, cf_symbol and cf_module. */
-#define CF_REGISTRY_VERSION 8
+#define CF_REGISTRY_VERSION 9
 
 /* Limits, which the generator reads from this file: dimensions of a grid and of an array; values on the stack of an
  * expression; nesting of operations; threads of a block, in all and along z; blocks along x, and along y and z. */

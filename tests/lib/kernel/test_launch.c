@@ -375,7 +375,7 @@ TEST(launch_other_descriptor_version_is_invalid)
     cf_kernel kernel = first_instance();
     kernel.version = CF_REGISTRY_VERSION + 1;
     expect_kernel_refusal(&kernel, CF_EINVAL,
-                          "descriptor has version 9, this library takes 8; build the kernels again");
+                          "descriptor has version 10, this library takes 9; build the kernels again");
     kernel.version = 0;
     expect_kernel_refusal(&kernel, CF_EINVAL, "descriptor has version 0");
 }

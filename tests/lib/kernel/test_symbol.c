@@ -200,7 +200,7 @@ TEST_WITH(symbol_of_another_version_is_invalid, set_up, tear_down)
 {
     double two = 2;
     of_scale.version = 1;
-    assert_fails(cf_symbol_set(&of_scale, &two), CF_EINVAL, "descriptor has version 1, this library takes 8");
+    assert_fails(cf_symbol_set(&of_scale, &two), CF_EINVAL, "descriptor has version 1, this library takes 9");
 }
 
 TEST_WITH(symbol_of_too_many_bytes_overflows, set_up, tear_down)
