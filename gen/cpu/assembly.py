@@ -6,7 +6,7 @@ becomes a block with a reference to each output and a copy of each input:
 
     do { auto &cf__0 = (d); const auto cf__1 = (x); const auto cf__2 = (at); ... } while (0);
 
-Registers that a statement declares become variables of this block. Of all that a statement computes, only its outputs
+Registers that a statement declares become variables of this block. From what a statement computes, only its outputs
 and the carry flag outlive the block.
 
 The functions for the instructions are in the header cuferry/cpu/runtime/assembly.cuh."""

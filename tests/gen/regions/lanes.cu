@@ -44,7 +44,7 @@ __global__ void warp_scans(const float *in, int n, float *out)
     out[i] = whole + (float)wide + big * 0.25f + small + __half2float(half);
 }
 
-/* Of the 96 threads of a block, 90 end and the first ones of each warp go on: the ended lanes give 0. */
+/* In a block of 96 threads, 90 end and the first ones of each warp go on: the ended lanes give 0. */
 #pragma cf kernel blocks(n / SIZE) block(SIZE) in(in[n]) out(out[n])
 __global__ void warp_ends(const float *in, int n, float *out)
 {
