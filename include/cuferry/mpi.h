@@ -161,7 +161,8 @@ CF_CHECKED int cf_mpi_min(MPI_Comm comm, const cf_mpi_array *x, void *result);
 CF_CHECKED int cf_mpi_max(MPI_Comm comm, const cf_mpi_array *x, void *result);
 
 /* Writes to each element of y the sum of the elements of x before it. y has x's offsets and type; y.data may be x.data.
- * The order of additions depends on the offsets. If a rank's device fails, others may have written their parts. */
+ * The order of additions depends on the offsets; sums of elements that are not negative never fall. If a rank's device
+ * fails, others may have written their parts. */
 CF_CHECKED int cf_mpi_exclusive_scan(MPI_Comm comm, const cf_mpi_array *x, cf_mpi_array *y);
 
 /* Counts the elements in each of `bins` bins of equal width between *lower and *upper, which are values of x's type, by

@@ -22,65 +22,24 @@ static const char *const families[OPS] = {"exclusive_scan", "inclusive_scan"};
         return (T)((U)a + (U)b);                                                                                      \
     }                                                                                                                 \
                                                                                                                       \
-    static T name##_tree(const T values[32], int count)                                                               \
-    {                                                                                                                 \
-        T sums[32] = {0};                                                                                             \
-        memcpy(sums, values, (size_t)count * sizeof *sums);                                                           \
-        for (int width = 1; width < 32; width *= 2)                                                                   \
-            for (int i = 0; i < 32; i += 2 * width)                                                                   \
-                sums[i] = name##_plus(sums[i], sums[i + width]);                                                      \
-        return sums[0];                                                                                               \
-    }                                                                                                                 \
-                                                                                                                      \
-    /* Sums before each of 384 threads in its tile; returns the tile's sum. */                                        \
-    static T name##_threads(const T sums[384], T before[384])                                                         \
-    {                                                                                                                 \
-        T total = 0;                                                                                                  \
-        for (int warp = 0; warp < 12; warp++) {                                                                       \
-            T lanes[2][32];                                                                                           \
-            int now = 0;                                                                                              \
-            memcpy(lanes[0], sums + 32 * warp, sizeof lanes[0]);                                                      \
-            for (int distance = 1; distance < 32; distance *= 2, now = !now)                                          \
-                for (int lane = 0; lane < 32; lane++)                                                                 \
-                    lanes[!now][lane] = lane < distance ? lanes[now][lane]                                            \
-                                                        : name##_plus(lanes[now][lane - distance], lanes[now][lane]); \
-            for (int lane = 0; lane < 32; lane++)                                                                     \
-                before[32 * warp + lane] = lane == 0   ? total                                                        \
-                                           : warp == 0 ? lanes[now][lane - 1]                                         \
-                                                       : name##_plus(total, lanes[now][lane - 1]);                    \
-            total = warp == 0 ? lanes[now][31] : name##_plus(total, lanes[now][31]);                                  \
-        }                                                                                                             \
-        return total;                                                                                                 \
-    }                                                                                                                 \
-                                                                                                                      \
     UNWATCHED static void name##_expected(int op, const void *source, int64_t n, void *target)                        \
     {                                                                                                                 \
-        enum { ITEMS = 120 / (int)sizeof(T), TILE = 384 * ITEMS };                                                    \
+        enum { ITEMS = 120 / (int)sizeof(T), TILE = 384 * ITEMS, LEVELS = 6 };                                        \
+        static const int64_t parts[LEVELS] = {1, ITEMS, 32 * ITEMS, TILE, 32 * TILE, 1024 * TILE};                    \
         const T *x = source;                                                                                          \
-        T *y = target, tiles[32], groups[32], sections = 0;                                                           \
-        for (int64_t tile = 0; tile * TILE < n; tile++) {                                                             \
-            T sums[384] = {0}, before[384];                                                                           \
-            const int64_t begin = tile * TILE;                                                                        \
-            const int in_group = (int)(tile % 32), in_section = (int)(tile / 32 % 32);                                \
-            for (int64_t i = begin; i < begin + TILE && i < n; i++)                                                   \
-                sums[(i - begin) / ITEMS] = name##_plus(sums[(i - begin) / ITEMS], x[i]);                             \
-            T sum = name##_threads(sums, before);                                                                     \
-            T of_tiles = name##_tree(tiles, in_group);                                                                \
-            T of_groups = name##_plus(sections, name##_tree(groups, in_section));                                     \
-            T prefix = name##_plus(of_groups, of_tiles);                                                              \
-            for (int64_t i = begin; i < begin + TILE && i < n; i++) {                                                 \
-                T *thread = &before[(i - begin) / ITEMS], now;                                                        \
-                if ((i - begin) % ITEMS == 0)                                                                         \
-                    *thread = name##_plus(prefix, *thread);                                                           \
-                now = *thread;                                                                                        \
-                *thread = name##_plus(now, x[i]);                                                                     \
-                y[i] = op == INCLUSIVE ? *thread : now;                                                               \
+        T *y = target, sums[LEVELS] = {0}; /* sums[l]: of the parts of level l before i in its part of level l + 1 */ \
+        for (int64_t i = 0; i < n; i++) {                                                                             \
+            T element = x[i], before = 0, after = 0;                                                                  \
+            for (int l = 0; l < LEVELS; l++)                                                                          \
+                before = name##_plus(sums[l], before);                                                                \
+            sums[0] = name##_plus(sums[0], element);                                                                  \
+            for (int l = 1; l < LEVELS && (i + 1) % parts[l] == 0; l++) {                                             \
+                sums[l] = name##_plus(sums[l], sums[l - 1]);                                                          \
+                sums[l - 1] = 0;                                                                                      \
             }                                                                                                         \
-            tiles[in_group] = sum;                                                                                    \
-            if (in_group == 31)                                                                                       \
-                groups[in_section] = name##_plus(of_tiles, sum);                                                      \
-            if (in_group == 31 && in_section == 31)                                                                   \
-                sections = name##_plus(of_groups, groups[31]);                                                        \
+            for (int l = 0; l < LEVELS; l++)                                                                          \
+                after = name##_plus(sums[l], after);                                                                  \
+            y[i] = op == INCLUSIVE ? after : before;                                                                  \
         }                                                                                                             \
     }
 MODEL(float, float, f32)
@@ -337,6 +296,30 @@ TEST(scan_is_near_the_exact_sums)
         exact += x[i];
         assert_true(fabs(y[i] - exact) <= exact * 6e-8 * 64);
     }
+}
+
+/* A sampler that looks for the first sum above a random number may only pick elements that are not 0. The sums before the
+ * elements are the sums up to the elements before. */
+TEST(scan_of_what_is_not_negative_never_falls)
+{
+    enum { COUNT = 3000017, LOGITS = 151936 };
+    unsigned short seed[3] = {16, 17, 18};
+    float *x = calloc(COUNT, sizeof *x), *sums = calloc(COUNT, sizeof *sums), *before = calloc(COUNT, sizeof *before);
+    assert_true(x && sums && before);
+    for (int apart = 1; apart <= 8; apart += 7) {
+        const int count = apart == 1 ? COUNT : LOGITS;
+        for (int i = 0; i < count; i++)
+            x[i] = i % apart ? 0 : (float)exp(20 * (erand48(seed) - 0.5));
+        assert_ok(cf_inclusive_scan((const float *)x, sums, count));
+        assert_ok(cf_exclusive_scan((const float *)x, before, count));
+        for (int i = 0; i < count; i++) {
+            assert_true(sums[i] >= before[i] && (x[i] > 0 || sums[i] == before[i]));
+            assert_true(before[i] == (i == 0 ? 0 : sums[i - 1]));
+        }
+    }
+    free(x);
+    free(sums);
+    free(before);
 }
 
 /* ---- Arguments ---- */

@@ -76,6 +76,33 @@ static void scan_floats(MPI_Comm comm, int ranks, int64_t n, int way)
     scan(comm, ranks, n, way, CF_F32, narrow, of_narrow, 1);
 }
 
+/* Of elements that are not negative, the sum before a part is, bit for bit, the sum up to the last element of the parts
+ * before it, and no sum is less than an earlier one. */
+static void scan_never_falls(MPI_Comm comm, int ranks, int64_t n, int way)
+{
+    static float all[LENGTH], sums_before[LENGTH];
+    int64_t offsets[MOST_RANKS + 1];
+    uint64_t seed = 11;
+    float before = 0, up_to_last = 0;
+    int rank;
+    MPI_Comm_rank(comm, &rank);
+    for (int64_t i = 0; i < n; i++)
+        all[i] = i % 8 ? 0 : (float)(random_bits(&seed) % 1000003) / 977;
+    divide(way, n, ranks, offsets);
+    cf_mpi_array x = take_part(comm, all, n, offsets, CF_F32);
+    CHECK_OK(cf_mpi_exclusive_scan(comm, &x, &x));
+    int64_t begin = x.offsets[rank], count = x.offsets[rank + 1] - begin;
+    if (count) {
+        CHECK_OK(cf_mem_copy(sums_before, x.data, (size_t)count * sizeof *sums_before));
+        up_to_last = sums_before[count - 1] + all[begin + count - 1];
+    }
+    for (int64_t i = 1; i < count; i++)
+        CHECK(sums_before[i] >= sums_before[i - 1] && (all[begin + i - 1] > 0 || sums_before[i] == sums_before[i - 1]));
+    MPI_Exscan(&up_to_last, &before, 1, MPI_FLOAT, MPI_MAX, comm);
+    CHECK(!count || sums_before[0] == before);
+    free_part(&x);
+}
+
 /* Another rank's error leaves x as it was, also in place. */
 static void errors(void)
 {
@@ -112,6 +139,7 @@ static void test_values(MPI_Comm comm, int ranks)
     for (int way = 0; way < DIVISIONS; way++) {
         scan_integers(comm, ranks, LENGTH, way);
         scan_floats(comm, ranks, LENGTH, way);
+        scan_never_falls(comm, ranks, LENGTH, way);
     }
 }
 
