@@ -298,8 +298,8 @@ TEST(scan_is_near_the_exact_sums)
     }
 }
 
-/* A sampler that looks for the first sum above a random number may only pick elements that are not 0. The sums before the
- * elements are the sums up to the elements before. */
+/* A sampler that looks for the first sum above a random number may only pick elements that are not 0. A sum before an
+ * element is the sum up to the element before. */
 TEST(scan_of_what_is_not_negative_never_falls)
 {
     enum { COUNT = 3000017, LOGITS = 151936 };

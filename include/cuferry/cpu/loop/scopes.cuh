@@ -132,13 +132,11 @@ static inline CF__INLINE cf__indices cf__indices_of(const cf__indices &scope, in
 
 struct cf__turn_of;
 
-/* The lanes of a warp that runs a section of a block's code. `is_whole`: the block consists of whole warps. */
-template <bool is_whole> struct cf__section_scope {
-    const cf__turn_of &cf__first;
+/* The lanes of a warp in a section. `is_whole`: the block consists of whole warps. */
+template <bool is_whole> struct cf__lanes_scope {
     int cf__from, cf__count; /* number of the first lane in its block; number of lanes */
 
-    CF__INLINE cf__section_scope(const cf__turn_of &first, int from, int rest)
-        : cf__first(first), cf__from(from), cf__count(rest < 32 ? rest : 32)
+    CF__INLINE cf__lanes_scope(int from, int rest) : cf__from(from), cf__count(rest < 32 ? rest : 32)
     {
     }
 
@@ -158,29 +156,23 @@ template <bool is_whole> struct cf__section_scope {
     }
 };
 
+/* The lanes of a warp that runs a section of a block's code. */
+template <bool is_whole> struct cf__section_scope : cf__lanes_scope<is_whole> {
+    const cf__turn_of &cf__first;
+
+    CF__INLINE cf__section_scope(const cf__turn_of &first, int from, int rest)
+        : cf__lanes_scope<is_whole>(from, rest), cf__first(first)
+    {
+    }
+};
+
 /* The lanes of a warp in a section of a block whose warps do not follow its rows. `Block`: scope of the block. */
-template <typename Block, bool is_whole> struct cf__lines_scope {
+template <typename Block, bool is_whole> struct cf__lines_scope : cf__lanes_scope<is_whole> {
     const Block &cf__block;
-    int cf__from, cf__count; /* as in cf__section_scope */
 
     CF__INLINE cf__lines_scope(const Block &block, int from)
-        : cf__block(block), cf__from(from), cf__count(cf__threads(block) - from < 32 ? cf__threads(block) - from : 32)
+        : cf__lanes_scope<is_whole>(from, cf__threads(block) - from), cf__block(block)
     {
-    }
-
-    constexpr CF__INLINE int cf__columns() const
-    {
-        return is_whole ? 32 : cf__count;
-    }
-
-    static constexpr CF__INLINE int cf__rows()
-    {
-        return 1;
-    }
-
-    static constexpr CF__INLINE int cf__layers()
-    {
-        return 1;
     }
 };
 
