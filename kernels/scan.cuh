@@ -70,7 +70,7 @@ template <int count, typename T> __device__ __forceinline__ T scan_values(const 
 {
     T before = 0;
     total = 0;
-#pragma unroll
+#pragma unroll 4
     for (int i = 0; i < count; i++) {
         if (i == place)
             before = total;
@@ -83,7 +83,7 @@ template <int count, typename T> __device__ __forceinline__ T scan_values(const 
 template <typename T> __device__ __forceinline__ T scan_lanes(T value)
 {
     T sum = 0;
-#pragma unroll
+#pragma unroll 8
     for (int lane = 0; lane < 32; lane++)
         sum = share_plus(sum, __shfl_sync(0xffffffff, value, lane));
     return sum;
