@@ -2,9 +2,10 @@
 
 import re
 
-from declare.declarations import behind_template
 from suggest.definitions import Scope, tokens_of
+from suggest.terms import template_names, Terms
 from tokens.brackets import matching, split_at
+from tokens.lexer import Token, tokenize
 
 MAX_CALLERS = 4         # longest chain of host templates that call one another
 
@@ -18,16 +19,27 @@ class Instances:
     def find(self, kernel, launch):
         """Returns lists of template arguments, each a list of texts; an unknown argument is None."""
         count = len(kernel.template)
-        given = [_text(p) for p in split_at(launch.template, ',', '([{<', ')]}>')] if launch.template else []
+        given = self._given(launch.template, launch.scope, launch.at, launch.declaration) if launch.template else []
         if len(given) < count:
             deduced = self._deduce(kernel, launch.arguments or [], launch.scope, launch.at)
             for parameter in kernel.template[len(given):]:
                 text = deduced.get(parameter.name)
                 if text is None and parameter.default:
                     break
-                given.append(text)
-        aliases = _local_aliases(launch.scope.tokens[:launch.at])
-        return self._filled([text and self._replaced(text, aliases) for text in given], launch.declaration, 0)
+                given += [None] if text is None else self._given(tokenize(text, '', 1, 1)[:-1], launch.scope, launch.at,
+                                                                 launch.declaration)
+        return self._filled(given, launch.declaration, 0)
+
+    @staticmethod
+    def _given(tokens, scope, at, declaration):
+        """Returns the texts of template arguments in which no local name is left; None takes the place of an unknown
+        one."""
+        texts = []
+        for part in split_at(tokens, ',', '([{<', ')]}>'):
+            plain = _resolved(part, scope, at, template_names(declaration.head))
+            total = Terms(()).sum(plain) if plain and plain != part else None
+            texts.append(plain and (_text(plain) if total is None or total.value is None else str(total)))
+        return texts
 
     def _deduce(self, kernel, arguments, scope, at):
         """Returns the template arguments that follow from the types of the variables that a launch passes."""
@@ -41,7 +53,7 @@ class Instances:
     def _filled(self, given, caller, depth):
         """Returns lists of arguments in which the parameters of a host template are replaced by the arguments of its
         calls."""
-        names = _template_names(caller.head)
+        names = template_names(caller.head)
         used = [n for n in names if any(n in re.findall(r'\w+', text or '') for text in given)]
         if not used or depth >= MAX_CALLERS:
             return [given]
@@ -70,7 +82,7 @@ class Instances:
                     continue
                 if tokens[at + 1].text == '<':
                     inside = tokens[at + 2:matching(tokens, at + 1, '<', '>') - 1]
-                    values = [_text(p) for p in split_at(inside, ',', '([{<', ')]}>')]
+                    values = self._given(inside, Scope(tokens), at, declaration)
                 elif tokens[at + 1].text == '(' and at >= len(declaration.head):
                     values = []
                 else:
@@ -112,14 +124,39 @@ def _type_of(argument, scope, at):
     return (declared.words, declared.stars) if is_pointer else ([], 0)
 
 
-def _local_aliases(tokens):
-    """Maps the names of type aliases in functions to all of their types; macros that choose a type reuse one name."""
-    found = {}
+def _find_alias(tokens, name):
+    """Returns the tokens of the last type that a function names by using or typedef; None if there is none."""
+    found = None
     for at, token in enumerate(tokens):
-        if token.text == 'using' and [t.text for t in tokens[at + 2:at + 3]] == ['=']:
-            end = next((i for i in range(at, len(tokens)) if tokens[i].text == ';'), len(tokens))
-            found[tokens[at + 1].text] = _text(tokens[at + 3:end])
+        end = next((i for i in range(at, len(tokens)) if tokens[i].text == ';'), len(tokens))
+        if token.text == 'using' and [t.text for t in tokens[at + 1:at + 3]] == [name, '=']:
+            found = tokens[at + 3:end]
+        elif token.text == 'typedef' and tokens[end - 1].text == name:
+            found = tokens[at + 1:end - 1]
     return found
+
+
+def _resolved(tokens, scope, at, kept, depth=0):
+    """Returns the tokens of a template argument in which the values of local types and constants replace their names;
+    None if a local name has no known value. `kept`: names of template parameters."""
+    result = []
+    for number, token in enumerate(tokens):
+        is_name = token.kind == 'identifier' and token.text not in kept and not (
+            number and tokens[number - 1].text in ('::', '.'))
+        value = _find_alias(scope.tokens[:at], token.text) if is_name else None
+        found = scope.find(at, token.text) if is_name and value is None else None
+        if found:
+            value = found.values[0] if found.values and len(found.values) == 1 and not found.stars else ()
+        if value is None:
+            result.append(token)
+            continue
+        inner = _resolved(value, scope, at, kept, depth + 1) if value and depth < MAX_CALLERS else None
+        if inner is None:
+            return None
+        is_list = found and len(inner) > 1
+        marks = [Token('punctuation', text, token.file, token.line, token.column) for text in '()' if is_list]
+        result += marks[:1] + inner + marks[1:]
+    return result
 
 
 def tag_of(kernel, arguments, types, scope):
@@ -143,13 +180,3 @@ def tag_of(kernel, arguments, types, scope):
 def _text(tokens):
     words = [t.text for t in tokens]
     return re.sub(r' ?(::|<|>|\(|\)) ?', r'\1', ' '.join(words))
-
-
-def _template_names(head):
-    """Returns the names of a function template's parameters."""
-    end = behind_template(head)
-    names = []
-    for part in split_at(head[2:end - 1], ',', '([{<', ')]}>') if end else []:
-        cut = next((i for i, t in enumerate(part) if t.text == '='), len(part))
-        names += [t.text for t in part[:cut] if t.kind == 'identifier'][-1:]
-    return names

@@ -229,8 +229,13 @@ class _Kernel:
             texts = [self._express(s) for s in found.dimensions] if found else [None]
             gaps = [self._express(s) for s in found.pitches] if found else []
             is_known = None not in texts + gaps
-            arrays['in' if param.const else 'inout'].append(
-                name + (''.join(f'[{text}]' for text in texts) if is_known else '[/* elements? */]'))
+            least = None if is_known else walk.least(name)
+            # A sum of several terms may be larger than the elements that are reached.
+            is_tight = least is not None and (least.value is not None or least.product is not None)
+            least = self._express(least, dry=True) if is_tight else None
+            arrays['in' if param.const else 'inout'].append(name + (
+                ''.join(f'[{text}]' for text in texts) if is_known else
+                f'[/* elements? at least {least} */]' if least else '[/* elements? */]'))
             if is_known and gaps:
                 pitches.append(f'{name}: {", ".join(gaps)}')
         clauses = [f'{direction}({", ".join(sections)})' for direction, sections in arrays.items() if sections]

@@ -21,10 +21,10 @@ def is_index(tree):
 
 class Range:
     """A variable of the kernel: its value as a sum, its smallest value, and the facts that hold where the variable is
-    true."""
+    true. `is_signed`: the variable had a negative value before the unknown one."""
 
     def __init__(self, value=None):
-        self.value, self.least, self.facts = value, None, []
+        self.value, self.least, self.facts, self.is_signed = value, None, [], False
 
 
 class Size:
@@ -87,12 +87,12 @@ class Ranges:
             if not self.has_index(total - value):
                 if self._is_halo(value, total - value, facts):
                     return None
-                found = self.greatest(self._widened(value, limit, is_wide), facts, is_wide, steps - 1)
+                found = self.greatest(self._widened(value, limit, facts, is_wide), facts, is_wide, steps - 1)
                 if found is not None:
                     return found - constant(1) + total - value
         for value, limit in facts:
             times = self._multiple(total, value)
-            top = times and self.greatest(self._widened(value, limit, is_wide), facts, is_wide, steps - 1)
+            top = times and self.greatest(self._widened(value, limit, facts, is_wide), facts, is_wide, steps - 1)
             if top:
                 return self.greatest(total + times * (top - constant(1) - value), facts, is_wide, steps - 1)
         total = self._whole_axes(total, facts)
@@ -105,6 +105,37 @@ class Ranges:
                 if found is not None:
                     return found
         return None
+
+    def last_of(self, index, width, facts):
+        """Returns the index of the last of several elements that are accessed at once. A guard such as i + 7 < n is
+        that of a whole group of elements, however many of them this access reads."""
+        for value, _ in facts:
+            slack = (value - index).value if width > 1 else None
+            if slack is not None and slack >= width - 1:
+                return value
+        return index + constant(width - 1)
+
+    def is_natural(self, index, facts):
+        """True if an index is never negative. A variable whose value is unknown counts as such, unless it was negative
+        before."""
+        plain, facts, is_signed = self.expand(index), list(facts), False
+        for text, tree in plain.factors.items():
+            variable = self.variables.get(text)
+            if tree.kind in ('MIN', 'SELECT'):
+                parts = [read_sum(part) for part in tree.parts[-2:]]
+                is_signed |= not all(self.is_natural(part, facts) if self.has_index(part) else (part.value or 0) >= 0
+                                     for part in parts)
+            elif variable and variable.value is None:
+                least = constant(0) if variable.least is None else variable.least
+                is_one_signed = variable.is_signed or any(count < 0 for count, _ in least.terms.values())
+                facts += [] if is_one_signed else [(-named(text), constant(1))]
+                is_signed |= is_one_signed
+            elif tree.kind not in ('NAME', 'MEMBER'):
+                facts.append((-factor(tree), constant(1)))
+        if not is_signed and all(count > 0 for count, _ in plain.terms.values()):
+            return True
+        top = self.greatest(-index, facts)
+        return top is not None and all(count < 0 for count, _ in top.terms.values())
 
     def grouped(self, total, facts):
         """Returns the sum in which one index replaces each group of terms that a fact bounds together, and the facts
@@ -139,13 +170,20 @@ class Ranges:
             return is_plain, -int(text.rsplit('#', 1)[1]) if is_plain and '#' in text else 0
         return [tree for _, tree in sorted(total.factors.items(), key=key) if is_index(tree)]
 
-    def _widened(self, value, limit, is_wide):
+    def _widened(self, value, limit, facts, is_wide):
         """Widens the limit of a stencil's guard, because 0 < i < n - 1 suggests arrays of n elements."""
-        variable = self.variables.get(str(value)) if is_wide and value.product else None
-        if variable and variable.least is not None and limit.value is None and all(
-                limit.terms.get(key, (0,))[0] == -count for key, (count, _) in variable.least.terms.items()):
-            return limit + variable.least
+        least = self._least(value, facts) if is_wide and value.product and str(value) in self.variables else None
+        if least is not None and limit.value is None and all(
+                limit.terms.get(key, (0,))[0] == -count for key, (count, _) in least.terms.items()):
+            return limit + least
         return limit
+
+    def _least(self, value, facts):
+        """Returns the smallest value of an index that the facts or its loop tell; None if they tell none."""
+        found = [constant(1) - limit for other, limit in facts if not (other + value).terms and
+                 not self.has_index(limit)]
+        variable = self.variables.get(str(value))
+        return found[-1] if found else variable and variable.least
 
     def _thread_limit(self, axis, facts):
         """Returns the limit of threadIdx.x that follows from the facts; None if it is not below the block's size."""
@@ -160,7 +198,8 @@ class Ranges:
         """True if a guard of `threadIdx` lets only some threads of each block access the elements at this offset. Then
         the number of elements depends on the last block."""
         indices = self.expand(value).factors
-        return larger(offset, constant(0)) is offset and bool(offset.terms) and any(
+        return larger(offset, constant(0)) is offset and bool(offset.terms) and not any(
+            count < 0 for count, _ in value.terms.values()) and any(
             {f'threadIdx.{axis}', f'blockIdx.{axis}'} <= indices.keys() and self._thread_limit(axis, facts)
             for axis in AXES)
 
@@ -194,17 +233,16 @@ class Ranges:
         end = None
         if signs == {True}:
             end = self._greatest_factor(tree, facts, is_wide, steps)
+        elif signs == {False}:
+            end = self._least_factor(tree, facts)
         if end is None and variable and variable.value is not None:
             end = variable.value
-        elif signs == {False}:
-            end = self._least_factor(tree)
         return None if end is None else replace_factors(total, lambda t: end if spell_tree(t) == text else None)
 
-    def _least_factor(self, tree):
-        if tree.kind not in ('NAME', 'MEMBER'):
-            return None         # i % n is least within the range of i, not at its end
-        variable = self.variables.get(spell_tree(tree))
-        return variable.least if variable else constant(0)
+    def _least_factor(self, tree, facts):
+        least = self._least(factor(tree), facts)    # i % n is least within the range of i, not at its end
+        is_plain = tree.kind in ('NAME', 'MEMBER') and spell_tree(tree) not in self.variables
+        return constant(0) if least is None and is_plain else least
 
     def _greatest_factor(self, tree, facts, is_wide, steps):
         text = spell_tree(tree)
@@ -217,7 +255,8 @@ class Ranges:
         for value, limit in _tightest(facts):
             offset = value - factor(tree)
             if text in value.factors and offset.value is not None:
-                found = self.greatest(self._widened(factor(tree), limit - offset, is_wide), facts, is_wide, steps)
+                limit = self._widened(factor(tree), limit - offset, facts, is_wide)
+                found = self.greatest(limit, facts, is_wide, steps)
                 if found is not None:
                     return found - constant(1)
         if tree.kind in ('NAME', 'MEMBER', 'NUMBER', 'CHAIN'):

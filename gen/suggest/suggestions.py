@@ -1,6 +1,7 @@
 """Suggests annotations for the kernels of one file that have none."""
 
 from base.diagnostics import GeneratorError
+from cpu.collective import find_unbuilt
 from declare.declarations import find_declarations
 from declare.kerneldecl import read_kernel
 from declare.typedecl import Declared
@@ -51,10 +52,10 @@ class Suggestions:
             [pair for pair in found if pair[0].name in launched]
         self.annotated = [(kernel.scope, kernel.name) for kernel, is_annotated in found if is_annotated]
         self._propose([kernel for kernel, is_annotated in found
-                       if not is_annotated and (kernel.scope, kernel.name) not in self.annotated],
+                       if not is_annotated and (kernel.scope, kernel.name) not in self.annotated], declarations,
                       Proposer(declarations, launches, types.types, lines))
 
-    def _propose(self, declarations, proposer):
+    def _propose(self, declarations, file, proposer):
         names = {name for _, name in self.annotated}
         places = [(d.head[0].file, d.head[0].line) for d in declarations]
         for declaration, place in zip(declarations, places):
@@ -62,6 +63,9 @@ class Suggestions:
                 if places.count(place) > 1 and not declaration.head[0].exact:
                     raise TokenError(declaration.head[0], 'a macro makes several kernels in this line; write '
                                      '_Pragma("cf kernel ...") into the macro')
+                unbuilt = find_unbuilt(declaration, file)
+                if unbuilt:
+                    raise TokenError(declaration.head[0], f'it {unbuilt[0]}; {unbuilt[1]}')
                 kernel = read_kernel(declaration)
                 name, number = declaration.name, 2
                 while name in names:

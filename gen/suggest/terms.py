@@ -5,6 +5,7 @@ divisions. Other calls, array elements and members of pointers become factors th
 
 import re
 
+from declare.declarations import behind_template
 from declare.statements import end_of_name
 from expr.cxxtypes import BUILTIN, WORDS
 from expr.tree import parse_expr
@@ -14,7 +15,7 @@ from tokens.cursor import Cursor
 from tokens.lexer import spell_tokens, Token, TokenError
 
 MAX_INLINED = 8         # most nested calls that are inlined
-_CASTS = {'static_cast', 'const_cast', 'reinterpret_cast'}
+CASTS = {'static_cast', 'const_cast', 'reinterpret_cast'}
 _CEILING = re.compile(r'(?i)(i?_?div_?(round)?_?up|ceil_?(ing)?_?div\w*|div_?ceil|c_?div|up_?div|round_?up_?div\w*)$')
 _REAL = re.compile(r'(\d+)\.0*[fF]?$')
 
@@ -33,12 +34,22 @@ class Terms:
         found = self._functions.get(text, [])
         return found[0] if len(found) == 1 else None
 
+    def changed_by(self, text):
+        """Returns the numbers of the arguments that a function of this name may change, because it takes them by
+        reference."""
+        heads = [f.head[f.function + 1:] for f in self._functions.get(text, [])]
+        params = [split_at(h[1:matching(h, 0, '(', ')') - 1], ',', '([{<', ')]}>') for h in heads if h]
+        return {n for parts in params for n, part in enumerate(parts)
+                if any(t.text == '&' for t in part) and not any(t.text == 'const' for t in part)}
+
     def sum(self, tokens):
         """Returns the sum that tokens spell; None if they spell no sum."""
         tree = self.tree(tokens)
         return read_sum(tree) if tree else None
 
     def tree(self, tokens):
+        if any(is_step(tokens, at) for at in range(len(tokens))):
+            return None
         try:
             plain = self._simplify(list(tokens), 0)
             cursor = Cursor(plain + [Token('end', '', '', 0, 0)])
@@ -83,7 +94,7 @@ class Terms:
         spelled = ''.join(t.text for t in tokens[first:at])
         last = spelled.rsplit('::', 1)[-1]
         arguments = at
-        if at < len(tokens) and tokens[at].text == '<' and (last in _CASTS or self._opens_template(tokens, at)):
+        if at < len(tokens) and tokens[at].text == '<' and (last in CASTS or self._opens_template(tokens, at)):
             arguments = matching(tokens, at, '<', '>')
         if arguments < len(tokens) and tokens[arguments].text in ('(', '{') and tokens[arguments].kind != 'string':
             closing = ')' if tokens[arguments].text == '(' else '}'
@@ -112,7 +123,7 @@ class Terms:
             called = 'min' if 'min' in called.lower() else 'max'
             return self._join(token, [_made(token, 'identifier', called), '(', arguments[0], ',', arguments[1], ')'],
                               depth)
-        if (called in _CASTS or is_type([_made(token, 'identifier', called)])) and len(arguments) == 1:
+        if (called in CASTS or is_type([_made(token, 'identifier', called)])) and len(arguments) == 1:
             return self._join(token, ['(', arguments[0], ')'], depth)
         if called in ('ceil', 'ceilf', 'ceill') and len(arguments) == 1:
             return self._round_up(token, arguments[0], depth)
@@ -180,6 +191,23 @@ def parameter_names(function):
         is_named = end > 1 and part[end - 1].kind == 'identifier' and part[end - 1].text not in BUILTIN
         names.append(part[end - 1].text if is_named else None)
     return names
+
+
+def template_names(head):
+    """Returns the names of a function template's parameters."""
+    end = behind_template(head)
+    names = []
+    for part in split_at(head[2:end - 1], ',', '([{<', ')]}>') if end else []:
+        cut = next((i for i, t in enumerate(part) if t.text == '='), len(part))
+        names += [t.text for t in part[:cut] if t.kind == 'identifier'][-1:]
+    return names
+
+
+def is_step(tokens, at):
+    """True if ++ or -- begins at a token. The two signs of `i - -1` do not touch."""
+    pair = tokens[at:at + 2]
+    return [t.text for t in pair] in (['+', '+'], ['-', '-']) and not (
+        pair[0].exact and pair[1].exact and pair[1].column != pair[0].column + 1)
 
 
 def is_type(tokens):

@@ -50,7 +50,7 @@ _PARTS = {'CF__NO_MAKE': re.compile(r'\bmake_'), 'CF__NO_SIMD': re.compile(r'\b_
           'CF__NO_STD': re.compile(r'\bstd\b')}
 _OF_CXX = re.compile(r'/c\+\+/')     # part of the path of a header of the C++ library
 _DEEPER = {'(': 1, '[': 1, '{': 1, ')': -1, ']': -1, '}': -1}
-_BLANK = re.compile(r'/\*(?:(?!\*/).)*\?[ \t]*\*/', re.DOTALL)
+_BLANK = re.compile(r'/\*(?:(?!\*/).)*\?(?:[ \t]+at least (?:(?!\*/).)*)?[ \t]*\*/', re.DOTALL)
 _OPENS_BLANK, _CLOSES_BLANK = ('[', '(', ',', ':', ';'), (']', ')', ',', ':', ';')
 # Words that mark a header as device code, outside of macro definitions.
 _DEVICE = re.compile(r'\b__(?:shared|device|global|constant|managed)__\b')
@@ -435,7 +435,8 @@ class Scanner:
 
 
 def _find_blanks(text, begin, placed):
-    """Yields as tokens the comments between brackets or commas that end with a question mark."""
+    """Yields as tokens the comments between brackets or commas that end with a question mark, perhaps with a smallest
+    value after it."""
     starts = [0, *(m.end() for m in re.finditer('\n', text))]
     first = placed[0].line
     places = [starts[t.line - first] + t.column - 1 for t in placed]

@@ -697,7 +697,8 @@ void host(const float *in, float *out, int n)
 {
     average<<<(n + BLOCK - 1) / BLOCK, BLOCK>>>(in, out, n);
 }
-''', '#pragma cf kernel grid(length) block(BLOCK) in(in[/* elements? */]) inout(out[length])'),
+''', '''#pragma cf kernel grid(length) block(BLOCK) in(in[/* elements? at least length */]) \\
+    inout(out[length])'''),
 
     Case('guards_that_differ', '''__global__ void fill(float *x, float *y, int n)
 {
@@ -719,7 +720,7 @@ __global__ void plane(float *x, int w, int h, int n)
 }
 ''', '#pragma cf kernel grid(/* threads? */) inout(x[n], y[8])\n'
          '#pragma cf kernel grid(/* threads? */) inout(x[n], y[m])\n'
-         '#pragma cf kernel grid(/* threads? */) inout(x[/* elements? */])'),
+         '#pragma cf kernel grid(/* threads? */) inout(x[/* elements? at least h * w */])'),
 
     Case('guards_that_one_covers', '''__global__ void ends(float *x, float *y, float *z, int n)
 {
