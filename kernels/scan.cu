@@ -11,7 +11,7 @@
     inplace(x, y) scratch(work[SCAN_WORK]) zero(work) bytes(2.0 * n * sizeof(T)) flops(1.0 * n)
 #pragma cf instances(f32: float; f64: double; i32: int32_t; i64: int64_t)
 template <typename T>
-__global__ void __launch_bounds__(384) inclusive_scan(const T *x, T *y, uint64_t *work, int64_t n)
+__global__ void __launch_bounds__(384, 3) inclusive_scan(const T *x, T *y, uint64_t *work, int64_t n)
 {
 #ifdef __CUDA_ARCH__
     scan_grid<true>(n, x, y, work);
@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(384) inclusive_scan(const T *x, T *y, uint64_t
     inplace(x, y) scratch(work[SCAN_WORK]) zero(work) bytes(2.0 * n * sizeof(T)) flops(1.0 * n)
 #pragma cf instances(f32: float; f64: double; i32: int32_t; i64: int64_t)
 template <typename T>
-__global__ void __launch_bounds__(384) exclusive_scan(const T *x, T *y, uint64_t *work, int64_t n)
+__global__ void __launch_bounds__(384, 3) exclusive_scan(const T *x, T *y, uint64_t *work, int64_t n)
 {
 #ifdef __CUDA_ARCH__
     scan_grid<false>(n, x, y, work);

@@ -1,10 +1,10 @@
 /* scan.cuh - prefix sums in one launch that reads and writes each element once, in an order that depends only on the
  * element type, the same on GPUs and on the CPU
  *
- * The array is divided into tiles of 384 threads times SCAN_ITEMS elements. 32 threads make a warp, 32 tiles a group,
- * and 32 groups a section. A sum before or up to an element has six terms, which are added from the last to the first:
+ * The array is divided into tiles of 384 threads times SCAN_ITEMS elements. 32 threads make a warp, and 32 tiles a group.
+ * A sum before or up to an element has five terms, which are added from the last to the first:
  *
- *     sections + (groups + (tiles + (warps + (threads + elements))))
+ *     groups + (tiles + (warps + (threads + elements)))
  *
  * Each term is the sum of the parts that come earlier within the next larger part, added from the first to the last. So
  * the sum up to a part's last element is, bit for bit, the sum before the next part, on each level: a sum changes only
@@ -12,7 +12,7 @@
  *
  * A tile finds its terms as in the decoupled look-back of Merrill and Garland, "Single-pass Parallel Prefix Scan with
  * Decoupled Look-back" (2016), except for the order: theirs adds the sums that are ready; here every tile reads the same
- * sums each time, each at most two sums away from those of tiles. */
+ * sums each time: of the tiles of its group, of the groups of its section of 32 groups, and of all before the section. */
 #ifndef KERNELS_SCAN_CUH
 #define KERNELS_SCAN_CUH
 
@@ -33,22 +33,20 @@
 
 /* Number of words of scratch memory, all 0 at first: a state of SCAN_STATE words on the CPU, and four words for each
  * shared sum on a GPU, where blocks would hinder one another if sums lay closer together. */
-#define SCAN_STATE 5
+#define SCAN_STATE 4
 #define SCAN_WORDS 4
 #define SCAN_WORK (SCAN_TILES > 1 ? SCAN_STATE + SCAN_WORDS * (SCAN_TILES + SCAN_TILES / 32 + SCAN_TILES / 1024) : 0)
 
-/* The sums before a tile: of the earlier sections, of the earlier groups of its section, and of the earlier tiles of its
- * group. */
+/* The sums before a tile: of the earlier groups, and of the earlier tiles of its group. */
 template <typename T> struct scan_before {
-    T sections, groups, tiles;
+    T groups, tiles;
 };
 
 /* Adds the sums before a part of a tile to a sum within the part. */
 template <typename T>
 __device__ __forceinline__ T scan_plus(const scan_before<T> &tile, T warps, T threads, T elements)
 {
-    const T in_tile = share_plus(warps, share_plus(threads, elements));
-    return share_plus(tile.sections, share_plus(tile.groups, share_plus(tile.tiles, in_tile)));
+    return share_plus(tile.groups, share_plus(tile.tiles, share_plus(warps, share_plus(threads, elements))));
 }
 
 /* Adds an element to the sum before it, and returns the one of both sums that the scan asks for. */
@@ -79,10 +77,9 @@ template <int count, typename T> __device__ __forceinline__ T scan_values(const 
     return before;
 }
 
-/* Returns the sum of the values of 32 lanes, in all of them. */
-template <typename T> __device__ __forceinline__ T scan_lanes(T value)
+/* Adds the values of 32 lanes to a sum, and returns the result in all lanes. */
+template <typename T> __device__ __forceinline__ T scan_lanes(T sum, T value)
 {
-    T sum = 0;
 #pragma unroll 8
     for (int lane = 0; lane < 32; lane++)
         sum = share_plus(sum, __shfl_sync(0xffffffff, value, lane));
@@ -96,26 +93,27 @@ __device__ __forceinline__ scan_before<T> scan_look_back(share_words<T, SCAN_WOR
     const unsigned int tiles = gridDim.x, tile = blockIdx.x, lane = threadIdx.x % 32;
     const unsigned int in_group = tile % 32, group = tile / 32, in_section = group % 32, section = group / 32;
     share_words<T, SCAN_WORDS> *const of_groups = of_tiles + tiles, *const of_sections = of_groups + tiles / 32;
-    scan_before<T> before = {0, 0, 0};
+    scan_before<T> before = {0, 0};
     if (tiles == 1)
         return before;
     if (lane == 0)
         share_store(of_tiles + tile, sum);
 
+    T of_tile = 0, of_earlier = 0;
     bool has_tile = lane >= in_group, has_group = lane >= in_section, has_section = section == 0;
     while (!__all_sync(0xffffffff, has_tile))
-        share_look(of_tiles + (tile - in_group + lane), has_tile, before.tiles);
-    before.tiles = scan_lanes(before.tiles);
+        share_look(of_tiles + (tile - in_group + lane), has_tile, of_tile);
+    before.tiles = scan_lanes((T)0, of_tile);
     const T of_group = share_plus(before.tiles, sum);
     if (in_group == 31 && lane == 0)
         share_store(of_groups + group, of_group);
     while (!__all_sync(0xffffffff, has_group && has_section)) {
-        share_look(of_groups + (group - in_section + lane), has_group, before.groups);
-        share_look(of_sections + section - 1, has_section, before.sections);
+        share_look(of_groups + (group - in_section + lane), has_group, of_earlier);
+        share_look(of_sections + section - 1, has_section, before.groups);
     }
-    before.groups = scan_lanes(before.groups);
+    before.groups = scan_lanes(before.groups, of_earlier);
     if (in_group == 31 && in_section == 31 && lane == 0)
-        share_store(of_sections + section, share_plus(before.sections, share_plus(before.groups, of_group)));
+        share_store(of_sections + section, share_plus(before.groups, of_group));
     return before;
 }
 
@@ -192,10 +190,6 @@ template <typename T> __device__ __forceinline__ scan_before<T> scan_turn(scan_s
         after.groups = share_plus(after.groups, after.tiles);
         after.tiles = 0;
     }
-    if (tile % 1024 == 1023) {
-        after.sections = share_plus(after.sections, after.groups);
-        after.groups = 0;
-    }
     state->before = after;
     __atomic_store_n(&state->turn, (uint64_t)tile + 1, __ATOMIC_RELEASE);
     return before;
@@ -264,7 +258,7 @@ __device__ __forceinline__ void scan_next(int64_t n, const T *x, T *y, uint64_t 
     y += begin;
     scan_elements<is_inclusive>(x + begin, y, count, sums);
     const T sum = scan_warps(sums, warps);
-    const scan_before<T> before = tiles > 1 ? scan_turn(state, number, sum) : scan_before<T>{0, 0, 0};
+    const scan_before<T> before = tiles > 1 ? scan_turn(state, number, sum) : scan_before<T>{0, 0};
     for (int t = 0; t * items < count; t++) {
         const int end = count < (t + 1) * items ? count : (t + 1) * items;
         for (int i = t * items; i < end; i++)

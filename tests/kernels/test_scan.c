@@ -24,8 +24,8 @@ static const char *const families[OPS] = {"exclusive_scan", "inclusive_scan"};
                                                                                                                       \
     UNWATCHED static void name##_expected(int op, const void *source, int64_t n, void *target)                        \
     {                                                                                                                 \
-        enum { ITEMS = 120 / (int)sizeof(T), TILE = 384 * ITEMS, LEVELS = 6 };                                        \
-        static const int64_t parts[LEVELS] = {1, ITEMS, 32 * ITEMS, TILE, 32 * TILE, 1024 * TILE};                    \
+        enum { ITEMS = 120 / (int)sizeof(T), TILE = 384 * ITEMS, LEVELS = 5 };                                        \
+        static const int64_t parts[LEVELS] = {1, ITEMS, 32 * ITEMS, TILE, 32 * TILE};                                 \
         const T *x = source;                                                                                          \
         T *y = target, sums[LEVELS] = {0}; /* sums[l]: of the parts of level l before i in its part of level l + 1 */ \
         for (int64_t i = 0; i < n; i++) {                                                                             \
