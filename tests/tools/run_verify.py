@@ -207,6 +207,13 @@ class VerifyTest(Runner):
             wild = re.findall(r': a wild access, of address 0x\w+; .*\[strays\]$', err, re.MULTILINE)
             return '' if len(wild) == 1 and '--check=address found 1 error' in err else err or 'no text'
 
+        def of_random():
+            code, out, err = self.execute('--module', 'verify.so', '--verify', '--all', '--check', 'address',
+                                          '--repeat', '20', 'midst', 'strays')
+            found = rows(out)
+            assert code == 1 and found['strays'][1].startswith('FAILED: the check found an error'), (code, out, err)
+            return '' if found['midst'] == ('20', 'no failure, nothing was compared') else out
+
         def of_one_output():
             command = [self.program, '--driver', self.driver, '--module', 'verify.so', '--verify', '--all', '--check',
                        'address', 'midst', 'strays']
@@ -222,6 +229,7 @@ class VerifyTest(Runner):
             if self.driver == 'host':
                 self.test('others_run_after_kernels_that_signals_end_in_a_check', lambda: of_all('--check', 'race'))
                 self.test('others_run_after_errors_of_a_check', of_checked)
+                self.test('runs_with_random_numbers_are_counted_and_checked', of_random)
                 self.test('finding_does_not_split_its_row', of_one_output)
 
     def left_out(self):

@@ -73,7 +73,8 @@ static const char help[] =
     "  --set NAME=VALUE     data in __constant__ memory: numbers with commas in between, or FILE.npy\n"
     "  --driver cuda|host   where to run: as the environment variable CF_DRIVER\n"
     "  --device N           the GPU's number, or -1 for the CPU\n"
-    "  --repeat R           timed launches, after a first call that checks everything (default: 1)\n"
+    "  --repeat R           timed launches, after a first call that checks everything (default: 1); with --check and\n"
+    "                       --verify --all: runs of each kernel with random numbers, without a comparison\n"
     "  --verify             run again on the CPU, and compare: bit for bit, or within the kernel's tolerance\n"
     "  --verify --all       the same for every kernel, or those that are named, over random arrays of many sizes; "
     "without\n"
@@ -373,8 +374,9 @@ static int verify(const struct options *options, const cf_module *module, struct
                                 .count = (size_t)options->word_count,
                                 .exceptions = options->exceptions,
                                 .exception_count = options->exception_count},
+                               options->check && options->repeats > 1 ? options->repeats : 0,
                                options->argv};
-    if (options->variant || options->repeats != 1)
+    if (options->variant || (options->repeats != 1 && !options->check))
         return message_set(message, "--verify --all runs every variant once: no --variant, no --repeat");
     int status = runtime_set_environment(options->driver, message);
     if (status == 0)

@@ -91,6 +91,16 @@ static void try_large(const struct verification *verification, struct verify_tri
         verify_size(&verification->conditions, trials, large[i], only);
 }
 
+/* Kernels without scalars run once, since each run would be the same. */
+static void try_random(const struct verification *verification, struct verify_trials *trials)
+{
+    const unsigned runs = trials->values.count ? verification->plan->random : 1;
+    for (unsigned seed = 1; seed <= 4 * runs && trials->runs < runs && !*trials->wrong.text; seed++) {
+        verify_values_randomise(&trials->values, seed);
+        verify_size(&verification->conditions, trials, VERIFY_WANTED, VERIFY_ALL_SIZES);
+    }
+}
+
 static void try_sizes(const struct verification *verification, struct verify_trials *trials)
 {
     int64_t sizes[] = {0, 1, 31, 32, 33, 0, 0, 0};
@@ -117,7 +127,7 @@ static void try_sizes(const struct verification *verification, struct verify_tri
 static void print_outcome(struct verification *verification, const struct verify_trials *trials, const char *name)
 {
     if (*trials->wrong.text) {
-        printf("%6u  DIFFERS: %s\n", trials->runs, trials->wrong.text);
+        printf("%6u  %s: %s\n", trials->runs, verification->plan->random ? "FAILED" : "DIFFERS", trials->wrong.text);
         if (verification->differ++ + verification->ended == 0)
             message_set(&verification->first, "%s: %s", name, trials->wrong.text);
     } else if (trials->runs == 0) {
@@ -126,7 +136,9 @@ static void print_outcome(struct verification *verification, const struct verify
     } else {
         verification->agree++;
         printf("%6u  ", trials->runs);
-        if (trials->tolerance >= 0)
+        if (verification->plan->random)
+            printf("no failure, nothing was compared");
+        else if (trials->tolerance >= 0)
             printf("agree within %.3g, tolerance %.3g", trials->largest, trials->tolerance);
         else
             printf("agree bit for bit");
@@ -171,7 +183,7 @@ static void verify_kernel(struct verification *verification, const cf_kernel *ke
         verification->at = number;
         prepare_for_signals(verification);
         verification->at = number + 1;
-        try_sizes(verification, &trials);
+        (verification->plan->random ? try_random : try_sizes)(verification, &trials);
         print_outcome(verification, &trials, name.text);
         verification->is_lost = trials.is_lost;
     }
@@ -186,7 +198,9 @@ static int print_head(const struct verification *verification, struct message *m
     char name[256];
     if (cf_device_name(verification->conditions.device, name, sizeof name) != CF_OK)
         return runtime_failure(message);
-    if (verification->conditions.device == CF_HOST)
+    if (verification->plan->random)
+        printf("verify: runs with random numbers on the CPU (%s)\n", name);
+    else if (verification->conditions.device == CF_HOST)
         printf("verify: no GPU: only two orders of threads on the CPU (%s) are compared\n", name);
     else
         printf("verify: device %d (%s) against the CPU\n", verification->conditions.device, name);
@@ -236,10 +250,11 @@ static int conclude(const struct verification *verification, struct message *mes
 int verify_all(const struct verify_plan *plan, struct message *message)
 {
     char own[32];
-    struct verification verification = {
-        .plan = plan,
-        .conditions = {.constants = plan->constants, .order = verify_own_order(own, sizeof own)},
-        .name_width = (int)strlen("kernel")};
+    struct verification verification = {.plan = plan,
+                                        .conditions = {.constants = plan->constants,
+                                                       .order = verify_own_order(own, sizeof own),
+                                                       .is_single = plan->random != 0},
+                                        .name_width = (int)strlen("kernel")};
     if (instance_check_names(plan->module, &plan->names, message) != 0)
         return -1;
     if (cf_device_current(&verification.conditions.device) != CF_OK)

@@ -13,6 +13,7 @@ struct verify_plan {
     const cf_module *module;
     const struct constants *constants; /* set before the runs */
     struct instance_names names;
+    unsigned random;   /* runs of each kernel with random scalars, without a comparison; 0: runs of many sizes */
     char *const *argv; /* the command line, with which the program is executed again after a signal */
 };
 

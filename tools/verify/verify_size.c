@@ -172,6 +172,8 @@ static int try_values(const struct verify_conditions *conditions, struct verify_
     if (find_tolerance(trials, message) != 0)
         return -1;
     int status = run_first(conditions, trials, &results[0], message);
+    if (status == CF_OK && conditions->is_single)
+        return trials->runs++, 0;
     if (status == CF_OK && trials->is_of_first)
         status = run(conditions, trials, conditions->device, poisons[1], &results[1], message);
     else if (status == CF_OK)
@@ -294,9 +296,10 @@ void verify_size(const struct verify_conditions *conditions, struct verify_trial
     void **packed = calloc(2 * (size_t)count + 1, sizeof *packed);
     struct verify_result results[2] = {{.packed = packed}, {.packed = packed + count}};
     int status = packed ? try_values(conditions, trials, results, &message) : message_set(&message, "no memory");
-    if (status == 0 && trials->runs > runs)
+    const int is_compared = status == 0 && trials->runs > runs && !conditions->is_single;
+    if (is_compared)
         status = try_all_inplace(conditions, trials, results, &message);
-    if (status == 0 && trials->runs > runs)
+    if (is_compared && status == 0)
         status = try_parts(conditions, trials, results, &message);
     if (packed) {
         forget(trials, &results[0]);

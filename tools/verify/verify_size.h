@@ -13,6 +13,7 @@
 struct verify_conditions {
     const struct constants *constants; /* set before the runs */
     const char *order;                 /* the order on the CPU that the user set; NULL: none */
+    int is_single;                     /* each kernel runs once, without a comparison */
     int device;                        /* device that is compared with the CPU; CF_HOST: the CPU in another order */
 };
 

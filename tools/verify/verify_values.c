@@ -2,9 +2,11 @@
 #include "verify/verify_values.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include <cuferry.h>
 
+#include "data/random.h"
 #include "kernel/argument.h"
 #include "base/runtime.h"
 
@@ -343,6 +345,24 @@ int verify_values_choose(struct verify_values *values, int64_t size, int only)
         if (try_from(&search, 0, distance))
             return 0;
     return -1;
+}
+
+void verify_values_randomise(struct verify_values *values, uint64_t seed)
+{
+    enum { CHOICES = 8 };
+    static int64_t lists[VERIFY_NUMBERS][CHOICES];
+    for (uint32_t i = 0; i < values->count; i++) {
+        struct verify_number *number = &values->numbers[i];
+        const int64_t small_one = random_integer(seed, (uint64_t)CHOICES * i, 0, 10);
+        const int64_t any = random_integer(seed, (uint64_t)CHOICES * i + 1, 1, 300);
+        const int64_t odd = 2 * random_integer(seed, (uint64_t)CHOICES * i + 2, 0, 60) + 1;
+        const int64_t warps = random_integer(seed, (uint64_t)CHOICES * i + 3, 1, 9);
+        const int64_t sizes[CHOICES] = {seed % 2 ? odd : any, odd, small_one, 32 * warps, 256 * warps, 4 * any, 1, 2};
+        const int64_t rest[CHOICES] = {small_one, warps, odd, 1, 0, any, 32 * warps, -small_one};
+        memcpy(lists[i], number->is_size ? sizes : rest, sizeof sizes);
+        number->wanted = lists[i];
+        number->wanted_count = CHOICES;
+    }
 }
 
 void verify_values_add(const struct verify_values *values, struct message *message)

@@ -51,6 +51,10 @@ void verify_values_free(struct verify_values *values);
 #define VERIFY_WANTED (-1)
 int verify_values_choose(struct verify_values *values, int64_t size, int only);
 
+/* Makes small random numbers, half of them odd, the candidates of VERIFY_WANTED. A seed stands for the same numbers
+ * always. */
+void verify_values_randomise(struct verify_values *values, uint64_t seed);
+
 /* Returns 1 if the CPU runs a call with the latest choice quickly. */
 int verify_values_are_small(const struct verify_values *values);
 
