@@ -23,6 +23,7 @@ class Proposal:
     def __init__(self, kernel, clauses, instances, launch, others):
         self.kernel, self.clauses, self.instances = kernel, clauses, instances
         self.launch, self.others = launch, others
+        self.copy, self.inserted = '', None     # a file with this annotation alone: its path, and insert()'s pair
 
 
 class Proposer:

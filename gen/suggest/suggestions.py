@@ -1,5 +1,8 @@
 """Suggests annotations for the kernels of one file that have none."""
 
+import os
+import shutil
+
 from base.diagnostics import GeneratorError
 from cpu.collective import find_unbuilt
 from declare.declarations import find_declarations
@@ -84,6 +87,29 @@ class Suggestions:
         """Refuses files that --write may not change."""
         for path in self._files:
             check_writable(path, self._scanner.is_system(path))
+
+    def copy(self, folder):
+        """Writes for each annotation without a gap a copy of the kernel's file that has this one alone."""
+        for proposal in self.proposals:
+            if '/*' in ''.join([*proposal.clauses, proposal.instances]):
+                continue
+            path = self._scanner.path_of(proposal.kernel.declaration.head[0].file)
+            own = os.path.join(folder, str(len(os.listdir(folder))))
+            os.mkdir(own)
+            proposal.copy = os.path.join(own, os.path.basename(path))
+            shutil.copyfile(path, proposal.copy)
+            proposal.inserted, = insert(proposal.copy, [proposal])
+
+    def describe(self, shown):
+        """Yields for each proposal a dict with its kernel's name and place, and the copy with its original, the lines
+        that were inserted there, and those that write() inserted. `shown`: the name of the file."""
+        for proposal in self.proposals:
+            token = proposal.kernel.token
+            named = [c[5:-1] for c in proposal.clauses if c.startswith('name(')]
+            yield {'name': named[0] if named else token.text, 'place': self._line(token, shown),
+                   'original': self._scanner.path_of(proposal.kernel.declaration.head[0].file),
+                   'copy': proposal.copy, 'inserted': proposal.inserted,
+                   'written': self._added.get(proposal.kernel.declaration.head[0].file, [])}
 
     def write(self):
         """Writes the annotations into the files."""

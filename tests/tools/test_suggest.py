@@ -197,12 +197,65 @@ class SuggestTest:
         result = self.suggest('nowhere.cu')
         self.expect('suggest_missing_file_is_refused', result[0] == 1 and 'nowhere.cu: no such file' in result[2],
                     result)
-        result = run([self.cfcc, '--write', 'one.cu'], cwd=self.folder)
-        self.expect('write_without_suggest_is_refused', result[0] == 2 and '--write goes with --suggest' in result[2],
-                    result)
+        for option in ('--write', '--verify'):
+            result = run([self.cfcc, option, 'one.cu'], cwd=self.folder)
+            self.expect(f'{option[2:]}_without_suggest_is_refused', result[0] == 2 and
+                        f'{option} goes with --suggest' in result[2], result)
         result = self.suggest('--cxx', '/nowhere/c++', 'one.cu')
         self.expect('suggest_missing_compiler_is_refused', result[0] == 1 and 'cannot run /nowhere/c++' in result[2],
                     result)
+
+    # ---- Verifying
+
+    def verifying(self):
+        """Complete suggestions are run: one is right, in one the kernel needs more than its suggestion demands, one
+        cannot be built for the CPU, and one has a comment. Findings have the lines of the file as it is afterwards."""
+        self.write('verified/sizes.h', '#define OWN 32\n')
+        self.write('verified/case.cu', '#include "sizes.h"\n' + SAXPY + '''
+__global__ void wrong(const float *x, float *y, int k, int n)
+{
+    __shared__ float own[OWN];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        own[k] = y[i] = x[i];
+}
+template <typename T> __global__ void sums(T *x, unsigned n)
+{
+    x[blockIdx.x * blockDim.x + threadIdx.x] += VALUE;
+}
+__global__ void beyond(float *x, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        x[i] = nothing_of_this_name(i);
+}
+__global__ void open(float *x, const int *at, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        x[at[i]] = 0;
+}
+void host(float *x, double *y, int n)
+{
+    wrong<<<(n + 63) / 64, 64>>>(x, x, n, n);
+    sums<<<(n + 63) / 64, 64>>>(x, n);
+    sums<<<(n + 63) / 64, 64>>>(y, n);
+}
+''')
+        code, out, err = self.suggest('--verify', '-DVALUE=2', 'verified/case.cu')
+        lines = [line for line in out.splitlines() if re.match(r'\S+: \w+: ', line)]
+        place = 'verified/case.cu:'
+        self.expect('verify_confirms_right_suggestions', {f'{place}2: saxpy: confirmed by 20 runs',
+                                                          f'{place}16: sums: confirmed by 20 runs'} <= {*lines},
+                    (code, out, err))
+        self.expect('verify_refutes_a_wrong_suggestion_with_its_line', code == 1 and re.fullmatch(
+            rf'{place}9: wrong: refuted: {place}14: index \d+ is outside of .*', lines[1]), (code, out, err))
+        self.expect('verify_says_why_suggestions_do_not_run',
+                    lines[3].startswith(f'{place}20: beyond: not run: {place}24:') and lines[4:] == [
+                        f'{place}26: open: not run: a comment stands for a part of it'], (code, out, err))
+        code, out, err = self.suggest('--verify', '--write', '-DVALUE=2', 'verified/case.cu')
+        self.expect('verify_names_the_lines_of_the_written_file',
+                    f'{place}11: wrong: refuted: {place}16: index' in out, (code, out, err))
 
     # ---- Writing
 
@@ -278,6 +331,7 @@ def main():
         test.several()
         test.depth()
         test.refusals()
+        test.verifying()
         test.writing()
     return test.tap.close()
 

@@ -15,7 +15,7 @@ from workspace import stem
 
 USAGE = '''cfcc [--prefix P] [-o FILE.o] [--header FILE.h] [-MD] [options] FILE.cu... [FILE.c...] [GPU-CODE...]
        cfcc --shared [--prefix P] [-o FILE.so] [options] FILE.cu... [FILE.c...] | FILE.o...
-       cfcc --suggest [--write] [-I DIR] [-D NAME[=TEXT]] FILE.cu...
+       cfcc --suggest [--write] [--verify] [-I DIR] [-D NAME[=TEXT]] FILE.cu...
        cfcc --adopt triton DIR | numba FILE [-o FILE.cu]'''
 
 
@@ -79,6 +79,8 @@ def add_modes(parser, config):
                         'and compile nothing')
     parser.add_argument('--write', action='store_true', help='with --suggest: also write the annotations into the '
                         'files')
+    parser.add_argument('--verify', action='store_true', help='with --suggest: also run each complete suggestion on '
+                        'the CPU, with random numbers and under the check of addresses')
     parser.add_argument('--adopt', choices=KINDS, metavar='|'.join(KINDS), help='write the declarations of the kernels '
                         'that Triton or Numba compiled, from a folder of the cache of Triton or a file of Numba')
     # These options are only for cf-run. --check builds with a check: kernel files, the sources of the library FILE
@@ -142,8 +144,9 @@ def arguments(config):
     if options.suggest or options.adopt:
         (check_suggest if options.suggest else check_adopt)(options, parser)
         return options
-    if options.write:
-        parser.error('--write goes with --suggest alone')
+    for option, value in (('--write', options.write), ('--verify', options.verify)):
+        if value:
+            parser.error(f'{option} goes with --suggest alone')
     options.pass_on = levels[-1:] + (['-g'] if options.debug else [])
     if options.check:
         options.cuda, options.shared = 'no', True
@@ -172,7 +175,8 @@ def check_useless(options, parser, mode, given):
 def check_adopt(options, parser):
     """Refuses other options, more than one folder or file, and an output that exists, because the user may have edited
     it."""
-    check_useless(options, parser, '--adopt', [('--write', options.write), ('--suggest', options.suggest)])
+    check_useless(options, parser, '--adopt', [('--write', options.write), ('--verify', options.verify),
+                                                 ('--suggest', options.suggest)])
     if len(options.files) != 1:
         parser.error(f'--adopt {options.adopt} takes one ' + (
             'folder of the cache of Triton' if options.adopt == 'triton' else 'file with PTX or a cubin'))
